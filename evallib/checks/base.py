@@ -1,0 +1,119 @@
+"""What every check is: its YAML keys as fields, and a call that turns samples into verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evallib.records import Sample, Verdict, digest
+
+__all__ = ["Check", "FromKey", "Texts", "When"]
+
+_NOT_DECISIVE = {"description", "when"}
+_NOT_MEASURING = _NOT_DECISIVE | {"weight", "critical"}
+
+FromKey = Annotated[str, Field(pattern=r"^key\.[A-Za-z_][A-Za-z0-9_]*$")]
+"""`key.NAME`: the value stands in the case's answer key under NAME."""
+Texts = FromKey | tuple[str, ...]
+"""A list of texts, or a reference to one in the case's answer key."""
+
+
+class When(BaseModel):
+    """Limits a suite-wide check to some cases; all conditions given must hold."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    tags: tuple[str, ...] = ()
+    """The case has at least one of these tags."""
+    split: tuple[str, ...] = ()
+    """The case is in one of these splits."""
+    not_tags: tuple[str, ...] = ()
+    """The case has none of these tags."""
+
+    def applies(self, tags: Sequence[str], split: str) -> bool:
+        return (
+            (not self.tags or bool(set(self.tags) & set(tags)))
+            and (not self.split or split in self.split)
+            and not set(self.not_tags) & set(tags)
+        )
+
+
+class Check(BaseModel):
+    """One criterion. Its fields are its YAML keys; calling it judges a batch of samples.
+
+    A check handed to `__call__` is bound: no field refers to `key.` any more. It sees samples only.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    stochastic: ClassVar[bool] = False
+    """True for checks answered by a model."""
+    computable: ClassVar[bool] = True
+    """False where the verdict cannot be computed from the sample alone (recorded or judged)."""
+
+    id: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    check: str
+    description: str = ""
+    weight: float = Field(default=1.0, ge=0)
+    critical: bool = False
+    when: When | None = None
+
+    def __call__(self, samples: Sequence[Sample]) -> list[Verdict]:
+        """One verdict per sample, in the order given; a sample alone is a batch of one."""
+        return [self.judge(sample) for sample in samples]
+
+    def judge(self, sample: Sample) -> Verdict:
+        """The verdict on one sample; checks that work on batches override `__call__` instead."""
+        raise TypeError(f"check kind {self.check!r} cannot judge one sample")
+
+    def bind(self, key: Mapping[str, Any]) -> Self:
+        """This check with every `key.NAME` field replaced from a case's answer key.
+
+        Raises KeyError with NAME when the key lacks it, ValidationError when its value has the wrong shape.
+        """
+        found = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, str) and value.startswith("key.") and name not in {"id", "description"}:
+                found[name] = key[value.removeprefix("key.")]
+        if not found:
+            return self
+        return type(self).model_validate_json(json.dumps({**self.model_dump(mode="json", exclude_unset=True), **found}))
+
+    def with_aliases(self, aliases: Mapping[str, tuple[str, ...]]) -> Self:
+        """This check knowing the suite's other names of tools; checks without tools return themselves."""
+        return self
+
+    def criteria(self, *, decisive: bool = True) -> dict[str, Any]:
+        """The configuration that can change a verdict; without weight and criticality when not `decisive`."""
+        return self.model_dump(mode="json", exclude=_NOT_DECISIVE if decisive else _NOT_MEASURING)
+
+    def measures(self) -> str:
+        """Digest (16 hex) of what this check measures, apart from how much it counts."""
+        return digest(self.criteria(decisive=False), 16)
+
+    def scored(
+        self,
+        sample: Sample,
+        value: float | bool,
+        reason: str,
+        *,
+        raw: float | None = None,
+        passed: bool | None = None,
+        spans: tuple[int, ...] = (),
+    ) -> Verdict:
+        """A scored verdict; `passed` defaults to the top value, `raw` to the value."""
+        value = float(value)
+        return Verdict(
+            sample.case_id, sample.sample, self.id, "scored", reason, value,
+            value if raw is None else raw, value >= 1.0 if passed is None else passed, spans,
+            self.critical, self.weight, self.stochastic,
+        )  # fmt: skip
+
+    def unscored(self, sample: Sample, reason: str, *, applicable: bool = True) -> Verdict:
+        """A verdict without a value: not_scored voids the fold, not_applicable leaves it."""
+        return Verdict(
+            sample.case_id, sample.sample, self.id, "not_scored" if applicable else "not_applicable", reason,
+            critical=self.critical, weight=self.weight, stochastic=self.stochastic,
+        )  # fmt: skip

@@ -1,0 +1,130 @@
+"""Which checks apply to a sample, the verdicts they give, and the fold of verdicts into one outcome."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from evallib.checks.base import Check
+from evallib.records import ERROR_STATUSES, Outcome, Sample, SampleKey, Verdict
+from evallib.suite import BoundCheck, Suite
+
+__all__ = ["fold", "fold_all", "probe_failures", "score_samples", "sort_verdicts"]
+
+PassRule = Literal["critical", "top"]
+Judged = Mapping[tuple[str, int, str], Verdict]
+"""Verdicts that were not computed here, by (case_id, sample, check_id)."""
+
+
+def score_samples(suite: Suite, samples: Sequence[Sample], judged: Judged | None = None) -> list[Verdict]:
+    """Verdicts of every check that applies, in stored order (case of the suite, sample, check of the case).
+
+    Computable checks run here, each once over all samples it concerns; verdicts of the others are taken from
+    `judged`, or are not_scored with the reason. A sample that ended in an error is not_scored throughout.
+    """
+    given = judged or {}
+    found: dict[tuple[str, int, str], Verdict] = {}
+    batches: dict[tuple[str, str], tuple[Check, list[Sample]]] = {}
+    for sample in samples:
+        for bound in suite.bound[sample.case_id]:
+            check = bound.check
+            if sample.status in ERROR_STATUSES:
+                verdict = check.unscored(sample, f"the sample ended in {sample.status}: {sample.error}")
+            elif check.computable:
+                batches.setdefault((check.id, bound.decides), (check, []))[1].append(sample)
+                continue
+            else:
+                missing = check.unscored(sample, _why_missing(check))
+                verdict = given.get((sample.case_id, sample.sample, check.id), missing)
+            found[(*sample.key, check.id)] = replace(verdict, decides=bound.decides)
+    for (_, decides), (check, batch) in batches.items():
+        for verdict in check(batch):
+            found[(verdict.case_id, verdict.sample, verdict.check_id)] = replace(verdict, decides=decides)
+    return sort_verdicts(suite, found.values())
+
+
+def _why_missing(check: Check) -> str:
+    if check.check == "recorded":
+        return "the criteria are unpublished and the source recorded no verdict"
+    return "no judge was asked; name one with --judge, or leave judges out with --no-judges"
+
+
+def sort_verdicts(suite: Suite, verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The stored order: cases as in the suite, then sample, then the case's order of checks."""
+    cases = {case.id: index for index, case in enumerate(suite.cases)}
+    checks = {
+        case_id: {bound.check.id: index for index, bound in enumerate(bounds)}
+        for case_id, bounds in suite.bound.items()
+    }
+    last = len(suite.cases)
+
+    def place(verdict: Verdict) -> tuple[int, int, int, str]:
+        order = checks.get(verdict.case_id, {})
+        return (
+            cases.get(verdict.case_id, last),
+            verdict.sample,
+            order.get(verdict.check_id, len(order)),
+            verdict.check_id,
+        )
+
+    return sorted(verdicts, key=place)
+
+
+def fold(sample: Sample, verdicts: Sequence[Verdict], pass_rule: PassRule) -> Outcome:
+    """The outcome of one sample: score is the weighted mean of scored verdicts, passed follows the pass rule.
+
+    `critical`: every critical check passed. `top`: every check passed. A not_applicable verdict leaves the fold, a
+    not_scored one voids it. Only not_applicable verdicts, or an empty answer, is never a pass (DESIGN section 1).
+    """
+    if sample.status in ERROR_STATUSES:
+        return Outcome(*sample.key, "error", None, None, reason=f"{sample.status}: {sample.error}")
+    counted = [v for v in verdicts if v.status != "not_applicable"]
+    void = [v.check_id for v in counted if v.status == "not_scored"]
+    if void:
+        return Outcome(*sample.key, "not_scored", None, None, tuple(void), f"no verdict of {', '.join(void)}")
+    score = _weighted_mean(counted)
+    deciding = counted if pass_rule == "top" else [v for v in counted if v.critical]
+    failed = tuple(v.check_id for v in deciding if not v.passed)
+    if not deciding:
+        return Outcome(*sample.key, "scored", False, score, reason="no check that could pass it applies")
+    if not sample.answer.strip() and any(v.origin == "computed" for v in verdicts):
+        return Outcome(*sample.key, "scored", False, score, failed, "the answer is empty")
+    reason = f"failed {', '.join(failed)}" if failed else f"all {len(deciding)} deciding checks passed"
+    return Outcome(*sample.key, "scored", not failed, score, failed, reason)
+
+
+def _weighted_mean(verdicts: Sequence[Verdict]) -> float | None:
+    pairs = [(v.weight, v.value) for v in verdicts if v.value is not None and v.weight > 0]
+    total = math.fsum(weight for weight, _ in pairs)
+    return math.fsum(weight * value for weight, value in pairs) / total if total else None
+
+
+def fold_all(
+    samples: Sequence[Sample],
+    verdicts: Iterable[Verdict],
+    pass_rule: PassRule,
+) -> dict[SampleKey, Outcome]:
+    """The outcome of every sample, by (case_id, sample), in the order of `samples`."""
+    grouped: dict[SampleKey, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        grouped[(verdict.case_id, verdict.sample)].append(verdict)
+    return {sample.key: fold(sample, grouped[sample.key], pass_rule) for sample in samples}
+
+
+def probe_failures(suite: Suite) -> list[str]:
+    """The suite's self-check: one sentence for each probe whose known verdicts the checks do not give (article 1)."""
+    problems = []
+    for probe in suite.probes:
+        sample = Sample("self-check", probe.case, 1, answer=probe.answer, exit_code=0)
+        bounds: dict[str, BoundCheck] = {bound.check.id: bound for bound in suite.bound[probe.case]}
+        computable = [name for name, bound in bounds.items() if bound.check.computable]
+        passes = probe.passes if probe.passes or probe.fails else tuple(computable)
+        for name, wanted in [*((n, True) for n in passes), *((n, False) for n in probe.fails)]:
+            (verdict,) = bounds[name].check([sample])
+            if verdict.status == "scored" and verdict.passed is not wanted:
+                says = "passes" if verdict.passed else "fails"
+                problems.append(f"probe {probe.name!r}: check {name!r} {says} case {probe.case!r}: {verdict.reason}")
+    return problems

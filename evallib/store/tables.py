@@ -1,0 +1,242 @@
+"""Rows and back: samples, turns and verdicts as Arrow tables with declared columns, and as journal lines."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evallib.errors import InputError
+from evallib.records import (
+    SCHEMA_VERSION,
+    Sample,
+    ToolCall,
+    Turn,
+    Usage,
+    Verdict,
+    canonical_json,
+    samples_schema,
+    turns_schema,
+    verdicts_schema,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "decode_sample",
+    "decode_verdict",
+    "encode_sample",
+    "encode_verdict",
+    "parquet_bytes",
+    "read_table",
+    "samples_from",
+    "samples_table",
+    "turns_table",
+    "verdicts_from",
+    "verdicts_table",
+]
+
+Row = dict[str, Any]
+_USAGE = ("input_tokens", "output_tokens", "calls", "cost_usd")
+
+
+def _usage_row(usage: Usage) -> Row:
+    return {name: getattr(usage, name) for name in _USAGE}
+
+
+def _usage_from(row: Mapping[str, Any]) -> Usage:
+    return Usage(*(row[name] for name in _USAGE))
+
+
+def _call_row(call: ToolCall) -> Row:
+    return {"name": call.name, "arguments": dict(call.arguments), "result": call.result, "error": call.error}
+
+
+def _turn_row(turn: Turn) -> Row:
+    return {
+        "step": turn.step,
+        "request": turn.request,
+        "text": turn.text,
+        "tool_calls": canonical_json([_call_row(call) for call in turn.tool_calls]),
+        "pending": None if turn.pending is None else canonical_json(dict(turn.pending)),
+        "partials": canonical_json(list(turn.partials)),
+        "duration_s": turn.duration_s,
+        **_usage_row(turn.usage),
+    }
+
+
+def _turn_from(row: Mapping[str, Any]) -> Turn:
+    calls = row["tool_calls"]
+    return Turn(
+        step=row["step"],
+        request=row["request"],
+        text=row["text"],
+        tool_calls=() if calls == "[]" else tuple(ToolCall(**call) for call in json.loads(calls)),
+        pending=None if row["pending"] is None else json.loads(row["pending"]),
+        partials=() if row["partials"] == "[]" else tuple(json.loads(row["partials"])),
+        usage=_usage_from(row),
+        duration_s=row["duration_s"],
+    )
+
+
+_PLAIN = ("run_id", "case_id", "sample", "status", "error", "answer", "exit_code", "seed", "duration_s", "source")
+
+
+def _sample_row(sample: Sample) -> Row:
+    return {
+        **{name: getattr(sample, name) for name in _PLAIN},
+        "files": canonical_json(dict(sample.files)),
+        "recorded": canonical_json(list(sample.recorded)),
+        "flags": canonical_json(list(sample.flags)),
+        "started": sample.started or None,
+        **_usage_row(sample.usage),
+    }
+
+
+def _sample_from(row: Mapping[str, Any], turns: Iterable[Mapping[str, Any]]) -> Sample:
+    started = row["started"]
+    return Sample(
+        **{name: row[name] for name in _PLAIN},
+        turns=tuple(_turn_from(turn) for turn in turns),
+        files={} if row["files"] == "{}" else json.loads(row["files"]),
+        recorded=() if row["recorded"] == "[]" else tuple(json.loads(row["recorded"])),
+        flags=() if row["flags"] == "[]" else tuple(json.loads(row["flags"])),
+        started="" if started is None else started if isinstance(started, str) else started.isoformat(),
+        usage=_usage_from(row),
+    )
+
+
+def encode_sample(sample: Sample) -> Row:
+    """The sample with its turns as one JSON-ready mapping (a journal line)."""
+    return {**_sample_row(sample), "turns": [_turn_row(turn) for turn in sample.turns]}
+
+
+def decode_sample(row: Row) -> Sample:
+    """The sample that `encode_sample` wrote."""
+    return _sample_from(row, row["turns"])
+
+
+_VERDICT = (
+    "case_id", "sample", "check_id", "status", "value", "raw", "passed", "reason", "spans", "critical", "weight",
+    "stochastic", "origin", "decides", "judge",
+)  # fmt: skip
+
+
+def encode_verdict(verdict: Verdict) -> Row:
+    """The verdict as one JSON-ready mapping."""
+    return {name: getattr(verdict, name) for name in _VERDICT}
+
+
+def decode_verdict(row: Mapping[str, Any]) -> Verdict:
+    """The verdict that `encode_verdict` or a verdicts table holds."""
+    return Verdict(**{name: row[name] for name in _VERDICT if name != "spans"}, spans=tuple(row["spans"] or ()))
+
+
+def samples_table(samples: Sequence[Sample]) -> pa.Table:
+    """`samples` as an Arrow table with the declared columns, checked."""
+    rows = [_sample_row(sample) for sample in samples]
+    for row in rows:
+        row["started"] = datetime.fromisoformat(row["started"]).astimezone(UTC) if row["started"] else None
+    return _checked(rows, samples_schema(), ("run_id", "case_id", "sample"))
+
+
+def turns_table(samples: Sequence[Sample]) -> pa.Table:
+    """The turns of `samples` as an Arrow table with the declared columns, checked."""
+    rows = [
+        {"run_id": s.run_id, "case_id": s.case_id, "sample": s.sample, **_turn_row(turn)}
+        for s in samples
+        for turn in s.turns
+    ]
+    return _checked(rows, turns_schema(), ("run_id", "case_id", "sample", "step"))
+
+
+def verdicts_table(run_id: str, verdicts: Sequence[Verdict]) -> pa.Table:
+    """`verdicts` of one run as an Arrow table with the declared columns, checked."""
+    import pyarrow as pa
+
+    schema = verdicts_schema()
+    columns: dict[str, Any] = {name: [getattr(v, name) for v in verdicts] for name in _VERDICT}
+    columns["run_id"] = pa.repeat(run_id, len(verdicts))
+    table = pa.table([pa.array(columns[f.name], f.type) for f in schema], schema=schema)
+    keys = list(zip(columns["case_id"], columns["sample"], columns["check_id"], strict=True))
+    _refuse_nulls(table)
+    _refuse_duplicates(keys)
+    return table
+
+
+def _checked(rows: list[Row], schema: pa.Schema, key: tuple[str, ...]) -> pa.Table:
+    import pyarrow as pa
+
+    names = set(schema.names)
+    for row in rows:
+        if row.keys() != names:
+            raise InputError(f"a stored row has columns {sorted(row.keys() ^ names)} too many or too few")
+    table = pa.table([pa.array([row[f.name] for row in rows], f.type) for f in schema], schema=schema)
+    _refuse_nulls(table)
+    _refuse_duplicates([tuple(row[name] for name in key) for row in rows])
+    return table
+
+
+def _refuse_nulls(table: pa.Table) -> None:
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if not field.nullable and column.null_count:
+            raise InputError(f"column {field.name!r} has {column.null_count} empty values; it may have none")
+
+
+def _refuse_duplicates(keys: list[tuple[Any, ...]]) -> None:
+    if len(set(keys)) != len(keys):
+        seen: set[tuple[Any, ...]] = set()
+        twice = next(k for k in keys if k in seen or seen.add(k))
+        raise InputError(f"row {twice!r} stands twice; (case, sample) and check must be unique in a run")
+
+
+def parquet_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
+    """The table as a Parquet file in memory, with `metadata` and the schema version in its schema."""
+    import pyarrow.parquet as pq
+
+    described = {"evallib_schema": SCHEMA_VERSION, **metadata}
+    sink = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(described), sink, compression="zstd")
+    return sink.getvalue()
+
+
+def read_table(path: Path, schema: pa.Schema, sha256: str) -> pa.Table:
+    """The table in `path`; InputError when the file is missing, was changed since it was written, or is damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); restore it from where it was copied") from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise InputError(f"{path}: is damaged or was changed after it was written; restore it (see evallib verify)")
+    try:
+        table = pq.read_table(io.BytesIO(content))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path}: is no readable Parquet file; restore it (see evallib verify)") from error
+    if table.schema.names != schema.names:
+        raise InputError(f"{path}: its columns are not those of schema version {SCHEMA_VERSION}")
+    return table
+
+
+def samples_from(samples: pa.Table, turns: pa.Table) -> list[Sample]:
+    """Samples with their turns, in stored order."""
+    grouped: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in turns.to_pylist():
+        grouped[(row["case_id"], row["sample"])].append(row)
+    return [_sample_from(row, grouped.get((row["case_id"], row["sample"]), ())) for row in samples.to_pylist()]
+
+
+def verdicts_from(table: pa.Table) -> list[Verdict]:
+    """Verdicts in stored order."""
+    columns = [table.column(name).to_pylist() for name in _VERDICT]
+    at = _VERDICT.index("spans")
+    columns[at] = [tuple(spans) for spans in columns[at]]
+    return [Verdict(**dict(zip(_VERDICT, row, strict=True))) for row in zip(*columns, strict=True)]

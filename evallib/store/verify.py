@@ -1,0 +1,77 @@
+"""The promise that nothing stored has changed: every file hashed again and compared with what was written down."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+from evallib.entries import Rescoring
+from evallib.errors import EvallibError
+from evallib.store.files import sha256_of
+from evallib.store.runs import TABLES, Run
+
+__all__ = ["Verification", "verify_log", "verify_run"]
+
+
+class Verification(NamedTuple):
+    """How many files were compared, and one sentence for each that differs."""
+
+    checked: int
+    problems: list[str]
+
+
+def verify_run(run: Run, adjudications: Path) -> Verification:
+    """Hash every file of a run and of its rescorings again."""
+    problems: list[str] = []
+    checked = 0
+    try:
+        files = {**run.manifest["files"], "suite.yaml": run.plan["suite_sha256"]}
+    except EvallibError as error:
+        return Verification(0, [str(error)])
+    for name, expected in files.items():
+        checked += 1
+        problems += _compare(run.folder / name, expected)
+    known = {*files, "run.json", "rescored", "journal.jsonl", *TABLES}
+    extra = sorted(p.name for p in run.folder.iterdir() if p.name not in known)
+    problems += [f"{run.folder / name}: stands in the run folder but is not in its manifest" for name in extra]
+    for rescoring in run.rescorings:
+        checked += 3
+        problems += _verify_rescoring(run, rescoring.folder, adjudications)
+    return Verification(checked, problems)
+
+
+def _compare(path: Path, expected: str) -> list[str]:
+    if not path.is_file():
+        return [f"{path}: is missing"]
+    return [] if sha256_of(path) == expected else [f"{path}: differs from what was written"]
+
+
+def _verify_rescoring(run: Run, folder: Path, adjudications: Path) -> list[str]:
+    stored = next(r for r in run.rescorings if r.folder == folder)
+    try:
+        entry: Rescoring = stored.entry
+        row = next(row for row in entry.runs if row["run"] == run.id)
+    except (EvallibError, StopIteration) as error:
+        return [f"{folder / 'entry.yaml'}: is no entry of run {run.id!r} ({error})"]
+    problems = _compare(folder / "verdicts.parquet", str(row["verdicts_sha256"]))
+    problems += _compare(folder / "suite.yaml", str(row["suite_sha256"]))
+    if sha256_of(run.folder / "verdicts.parquet") != row["strict_sha256"]:
+        problems.append(f"{folder}: was made from other strict verdicts than those in {run.folder}")
+    content = (folder / "entry.yaml").read_bytes()
+    twin = f"*-rescoring-{hashlib.sha256(content).hexdigest()[:12]}.yaml"
+    if not any(path.read_bytes() == content for path in (adjudications / "entries").rglob(twin)):
+        problems.append(f"{folder / 'entry.yaml'}: its twin is missing from {adjudications / 'entries'}")
+    return problems
+
+
+def verify_log(adjudications: Path) -> Verification:
+    """Compare each log entry with the content hash in its file name."""
+    folder = adjudications / "entries"
+    paths = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
+    problems = [
+        f"{path}: differs from what was written"
+        for path in paths
+        if hashlib.sha256(path.read_bytes()).hexdigest()[:12] != path.stem.rsplit("-", 1)[-1]
+    ]
+    return Verification(len(paths), problems)

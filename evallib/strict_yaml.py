@@ -1,0 +1,158 @@
+"""Strict YAML: what the author wrote is what the program gets, and every complaint names file and line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from evallib.errors import InputError
+
+__all__ = ["Document", "dump_yaml", "load_yaml", "parse_yaml"]
+
+Location = tuple[str | int, ...]
+
+# The YAML 1.2 core schema, less its octal and hexadecimal forms: `012`, `no`, `on`, `12:30:00` and dates stay text.
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
+_FLOAT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)?(?:\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z")
+_CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_MAX_NODES = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed YAML file: plain values, and the line of each value for error messages."""
+
+    value: Any
+    lines: dict[Location, int]
+    name: str
+
+    def where(self, location: Location) -> str:
+        """`file, line N (a.b.c)` for the deepest part of `location` that the file holds."""
+        known = location
+        while known and known not in self.lines:
+            known = known[:-1]
+        path = ".".join(str(part) for part in location)
+        return f"{self.name}, line {self.lines.get(known, 1)}" + (f" ({path})" if path else "")
+
+
+def load_yaml(path: Path) -> Document:
+    """Read and parse `path`; InputError when it is missing, not UTF-8, or not strict YAML."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, expected a YAML file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save the file as UTF-8") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    return parse_yaml(text, str(path))
+
+
+def parse_yaml(text: str, name: str) -> Document:
+    """Parse `text` strictly: no tags, no duplicate keys, no lost backslashes, YAML 1.2 scalars."""
+    try:
+        node = yaml.compose(text, Loader=yaml.CBaseLoader)
+    except yaml.MarkedYAMLError as error:
+        _syntax_error(error, name)
+    except yaml.YAMLError as error:
+        raise InputError(f"{name}: not YAML: {str(error).splitlines()[0]}") from error
+    lines: dict[Location, int] = {}
+    if node is None:
+        return Document(None, lines, name)
+    return Document(_Builder(name, lines).build(node, ()), lines, name)
+
+
+def _syntax_error(error: yaml.MarkedYAMLError, name: str) -> NoReturn:
+    line = (error.problem_mark or error.context_mark).line + 1 if (error.problem_mark or error.context_mark) else 1
+    problem = error.problem or "cannot be parsed"
+    if "escape" in problem:
+        problem += "; a pattern with backslashes belongs in single quotes, as in '\\d+'"
+    raise InputError(f"{name}, line {line}: not valid YAML: {problem}") from error
+
+
+class _Builder:
+    """Turns composed nodes into plain values and notes the line of each."""
+
+    def __init__(self, name: str, lines: dict[Location, int]) -> None:
+        self.name, self.lines, self.count = name, lines, 0
+
+    def fail(self, node: Any, message: str) -> NoReturn:
+        raise InputError(f"{self.name}, line {node.start_mark.line + 1}: {message}")
+
+    def build(self, node: Any, at: Location) -> Any:
+        self.count += 1
+        if self.count > _MAX_NODES:
+            self.fail(node, "aliases expand beyond two million values; write the values out")
+        if len(at) > 60:
+            self.fail(node, "nested more than 60 deep")
+        self.lines[at] = node.start_mark.line + 1
+        if node.tag is not None and not _plain_tag(node):
+            self.fail(node, f"tag {node.tag!r} is not allowed; write a plain value")
+        if isinstance(node, yaml.MappingNode):
+            return self.mapping(node, at)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(child, (*at, index)) for index, child in enumerate(node.value)]
+        return self.scalar(node)
+
+    def mapping(self, node: Any, at: Location) -> dict[str, Any]:
+        built: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.fail(key_node, "a key must be plain text")
+            key = key_node.value
+            if key in built:
+                self.fail(key_node, f"key {key!r} stands twice in one mapping; keep one")
+            built[key] = self.build(value_node, (*at, key))
+            self.lines[(*at, key)] = key_node.start_mark.line + 1
+        return built
+
+    def scalar(self, node: Any) -> Any:
+        text: str = node.value
+        if node.style == '"' and _CONTROL.search(text):
+            self.fail(node, f"a backslash was lost in double quotes ({text!r}); write the pattern in single quotes")
+        if node.style is not None:
+            return text
+        if text in _CONSTANTS:
+            return _CONSTANTS[text]
+        if _INT.match(text):
+            return int(text)
+        if _FLOAT.match(text):
+            return float(text)
+        return text
+
+
+def _plain_tag(node: Any) -> bool:
+    return node.tag in {
+        "!",
+        "tag:yaml.org,2002:str",
+        "tag:yaml.org,2002:seq",
+        "tag:yaml.org,2002:map",
+    }
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts so that the strict reader gives them back: quoted whenever a plain scalar would change."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    readable = "\n" in text and not _CONTROL.search(text) and not any(x != x.rstrip() for x in text.split("\n"))
+    if readable and text.isprintable() is False and "\t" not in text and not text.startswith((" ", "\n")):
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
+    if text in _CONSTANTS or _INT.match(text) or _FLOAT.match(text):
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'")
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def dump_yaml(value: Any) -> str:
+    """`value` as YAML that `parse_yaml` reads back unchanged, keys in the order given."""
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)

@@ -1,0 +1,273 @@
+"""The suite: one reviewed YAML file of cases, checks and a gate, loaded strictly and known by its digest."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evallib.checks import CheckField
+from evallib.checks.base import Check
+from evallib.errors import InputError
+from evallib.gate import Gate
+from evallib.records import digest
+from evallib.strict_yaml import Document, load_yaml, parse_yaml
+
+__all__ = ["Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite"]
+
+Id = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+
+class _Written(BaseModel):
+    """Something a person writes: frozen, unknown keys refused, no silent conversion."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, ignored_types=(cached_property,))
+
+
+class Step(_Written):
+    """One request of a case, with an optional reference answer that a target never sees."""
+
+    ask: str = Field(min_length=1)
+    reference: str = ""
+
+
+class Case(_Written):
+    """One thing to try: its steps go to the target, all else stays here."""
+
+    id: Id
+    title: str = ""
+    """For reviewers; never sent to a target."""
+    split: Literal["train", "validation", "holdout"] = "validation"
+    tags: tuple[str, ...] = ()
+    required: bool = False
+    """A required case must pass in every sample."""
+    steps: tuple[Step, ...] = ()
+    key: Mapping[str, Any] = Field(default_factory=dict)
+    """The answer key: what checks and judges may know and the target may not."""
+    checks: tuple[CheckField, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """Digest (16 hex) of what the target is asked; empty when the source did not record it."""
+        return digest([step.ask for step in self.steps], 16) if self.steps else ""
+
+
+class Deadlines(_Written):
+    """Seconds granted to one model call, one whole turn, one judge call, one check, and one run."""
+
+    call_s: float = Field(default=120, gt=0)
+    turn_s: float = Field(default=600, gt=0)
+    judge_s: float = Field(default=120, gt=0)
+    check_s: float = Field(default=10, gt=0)
+    run_s: float | None = Field(default=None, gt=0)
+
+
+class JudgeModel(_Written):
+    """Where judges are asked when the command line does not say: an OpenAI-compatible endpoint."""
+
+    url: str
+    model: str
+
+
+class Probe(_Written):
+    """An answer whose verdicts are known: run before any real answer is scored."""
+
+    name: str
+    case: str
+    answer: str
+    passes: tuple[str, ...] = ()
+    """Ids of checks that must pass on it; with `fails` empty and this empty, all computable checks."""
+    fails: tuple[str, ...] = ()
+    """Ids of checks that must fail on it."""
+
+
+class Change(_Written):
+    """A change of the suite before any answer was read; not post hoc."""
+
+    date: str
+    note: str
+
+
+class BoundCheck(NamedTuple):
+    """A check made concrete for one case, with the digest of all that can change its verdict."""
+
+    check: Check
+    decides: str
+
+
+class Suite(_Written):
+    """Cases, checks and a gate. `pass` says when a sample passes: `critical` or `top`."""
+
+    suite: Id
+    description: str = ""
+    pass_rule: Literal["critical", "top"] = Field(default="critical", alias="pass")
+    system: str = ""
+    """System prompt sent to the target."""
+    knowledge: str = ""
+    """Folder beside the suite file with texts the target may list and read."""
+    recorded: bool = False
+    """Made by an importer from recorded verdicts: it describes a run and cannot be run itself."""
+    aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Tool name to other names accepted for it."""
+    deadlines: Deadlines = Deadlines()
+    judge: JudgeModel | None = None
+    checks: tuple[CheckField, ...] = ()
+    gate: Gate | None = None
+    cases: tuple[Case, ...] = Field(min_length=1)
+    probes: tuple[Probe, ...] = ()
+    changelog: tuple[Change, ...] = ()
+
+    @cached_property
+    def by_id(self) -> dict[str, Case]:
+        """Cases by id."""
+        return {case.id: case for case in self.cases}
+
+    @cached_property
+    def bound(self) -> dict[str, tuple[BoundCheck, ...]]:
+        """Per case id the checks that apply to it, concrete, suite-wide ones first."""
+        return {case.id: tuple(self._bind(check, case) for check in self._applying(case)) for case in self.cases}
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the suite's canonical form: layout and comments of the file do not count."""
+        return digest(self.model_dump(mode="json", by_alias=True))
+
+    @cached_property
+    def gate_digest(self) -> str:
+        """SHA-256 of the gate alone; of `null` when the suite has none."""
+        return digest(self.gate.model_dump(mode="json") if self.gate else None)
+
+    def _applying(self, case: Case) -> list[Check]:
+        wide = [c for c in self.checks if c.when is None or c.when.applies(case.tags, case.split)]
+        return [*wide, *case.checks]
+
+    def _bind(self, check: Check, case: Case) -> BoundCheck:
+        concrete = check.bind(case.key).with_aliases(self.aliases)
+        decides = "" if concrete.check == "recorded" else digest([concrete.criteria(), self.pass_rule], 16)
+        return BoundCheck(concrete, decides)
+
+    def check_ids(self) -> tuple[str, ...]:
+        """Every check id of the suite once, in the order of first appearance."""
+        return tuple(dict.fromkeys(c.id for case in self.cases for c in self._applying(case)))
+
+    def select(self, *, split: str | None = None, cases: tuple[str, ...] = ()) -> tuple[Case, ...]:
+        """The cases of a split, or those named; InputError names an unknown one."""
+        unknown = [name for name in cases if name not in self.by_id]
+        if unknown:
+            known = ", ".join(list(self.by_id)[:8])
+            raise InputError(f"suite {self.suite!r} has no case {unknown[0]!r}; its cases begin with {known}")
+        chosen = tuple(c for c in self.cases if (not cases or c.id in cases) and split in (None, "all", c.split))
+        if not chosen:
+            raise InputError(f"suite {self.suite!r} has no case in split {split!r}; try --split all")
+        return chosen
+
+
+def load_suite(path: Path) -> Suite:
+    """The suite in `path` (a file, or a folder holding `suite.yaml`); InputError names file, line and key."""
+    return _validated(load_yaml(path / "suite.yaml" if path.is_dir() else path))
+
+
+def parse_suite(text: str, name: str) -> Suite:
+    """The suite in `text`; `name` stands for the file in messages."""
+    return _validated(parse_yaml(text, name))
+
+
+def _validated(document: Document) -> Suite:
+    if not isinstance(document.value, dict):
+        raise InputError(f"{document.name}: a suite is a mapping that begins with `suite: NAME`")
+    try:
+        suite = Suite.model_validate_json(json.dumps(document.value, ensure_ascii=False))
+    except ValidationError as error:
+        raise InputError(_first_problem(error, document)) from error
+    _check_names(suite, document)
+    _check_binding(suite, document)
+    _check_pass_rule(suite, document)
+    _check_gate(suite, document)
+    _check_probes(suite, document)
+    return suite
+
+
+def _first_problem(error: ValidationError, document: Document) -> str:
+    """One sentence for the first problem pydantic found, placed in the file."""
+    problem = error.errors(include_url=False)[0]
+    at = (*problem["loc"], *problem.get("ctx", {}).get("at", ()))
+    key = at[-1] if at else ""
+    if problem["type"] == "extra_forbidden":
+        return f"{document.where(at)}: unknown key {key!r}; remove it or correct its spelling"
+    if problem["type"] == "missing":
+        return f"{document.where(at)}: key {key!r} is missing; add it"
+    if problem["type"] == "string_type":
+        return f"{document.where(at)}: {problem['input']!r} must be text; put it in quotes"
+    message = problem["msg"].removeprefix("Value error, ")
+    given = problem["input"] if isinstance(problem["input"], str | int | float) else ""
+    shown = f" (given: {str(given)[:80]!r})" if given != "" and str(given) not in message else ""
+    return f"{document.where(at)}: {message[:1].lower()}{message[1:]}{shown}"
+
+
+def _twice(names: Iterable[str]) -> str | None:
+    return next((name for name, count in Counter(names).items() if count > 1), None)
+
+
+def _check_names(suite: Suite, document: Document) -> None:
+    case = _twice(case.id for case in suite.cases)
+    if case:
+        index = [c.id for c in suite.cases].index(case)
+        later = [c.id for c in suite.cases].index(case, index + 1)
+        where = document.where(("cases", later, "id"))
+        raise InputError(f"{where}: case id {case!r} stands twice; case ids must be unique")
+    for index, one in enumerate(suite.cases):
+        check = _twice(c.id for c in suite._applying(one))
+        if check:
+            where = document.where(("cases", index))
+            raise InputError(f"{where}: case {one.id!r} has check {check!r} twice; check ids must be unique in a case")
+        if not one.steps and not suite.recorded:
+            raise InputError(f"{document.where(('cases', index))}: case {one.id!r} has no steps; add `steps: [{{ask: ...}}]`")
+
+
+def _check_binding(suite: Suite, document: Document) -> None:
+    for index, case in enumerate(suite.cases):
+        for check in suite._applying(case):
+            place = f"{document.where(('cases', index, 'key'))}: case {case.id!r}, check {check.id!r}"
+            try:
+                check.bind(case.key)
+            except KeyError as error:
+                raise InputError(f"{place} needs key {error.args[0]!r}; add it (an empty list is allowed)") from error
+            except ValidationError as error:
+                raise InputError(f"{place}: {error.errors()[0]['msg']} in the answer key") from error
+
+
+def _check_pass_rule(suite: Suite, document: Document) -> None:
+    if suite.pass_rule != "critical" or suite.recorded:
+        return
+    for index, case in enumerate(suite.cases):
+        if not any(check.critical for check in suite._applying(case)):
+            raise InputError(
+                f"{document.where(('cases', index))}: case {case.id!r} has no critical check, so `pass: critical` "
+                "could never decide it; mark one `critical: true` or write `pass: top`"
+            )
+
+
+def _check_gate(suite: Suite, document: Document) -> None:
+    if suite.gate is None:
+        return
+    known = suite.check_ids()
+    for name in suite.gate.checks:
+        if name not in known:
+            where = document.where(("gate", "checks", name))
+            raise InputError(f"{where}: the gate sets a threshold for check {name!r}, which does not exist; known: {', '.join(known)}")
+
+
+def _check_probes(suite: Suite, document: Document) -> None:
+    for index, probe in enumerate(suite.probes):
+        where = document.where(("probes", index))
+        if probe.case not in suite.by_id:
+            raise InputError(f"{where}: probe {probe.name!r} names case {probe.case!r}, which does not exist")
+        known = [bound.check.id for bound in suite.bound[probe.case]]
+        for name in (*probe.passes, *probe.fails):
+            if name not in known:
+                raise InputError(f"{where}: probe {probe.name!r} names check {name!r}, which case {probe.case!r} does not have")

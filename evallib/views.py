@@ -1,0 +1,169 @@
+"""A run under one named view (`strict`, `rescored:<entry>`, `read`) as the frames that metrics, charts and gate take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evallib.adjudication import Readings, read_outcomes, standing_readings
+from evallib.entries import Reading
+from evallib.errors import InputError
+from evallib.records import POST_HOC_LABEL, STRICT, Outcome, SampleKey, Verdict
+from evallib.scoring import fold, fold_all
+from evallib.store import LoggedEntry, Run
+from evallib.suite import Suite
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["READ", "View", "open_view", "outcomes_frame", "verdicts_frame", "view_names"]
+
+READ = "read"
+
+
+@dataclass(frozen=True)
+class View:
+    """One run under one view: the outcomes and verdicts that every figure of it is made of."""
+
+    run: Run
+    name: str
+    suite: Suite
+    """The suite whose criteria stand: the run's own, or that of the rescoring."""
+    outcomes: dict[SampleKey, Outcome]
+    verdicts: list[Verdict]
+    states: dict[SampleKey, str]
+    """What readings said of a sample; only in the read view."""
+    readings: dict[str, Any]
+    """How much was read, how it was chosen, and whether blind; empty outside the read view."""
+
+    @property
+    def post_hoc(self) -> bool:
+        """Whether its figures were chosen after reading the answers."""
+        return self.name != STRICT
+
+    @property
+    def label(self) -> str:
+        """The words every figure of this view carries."""
+        return POST_HOC_LABEL if self.post_hoc else ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned sample is there."""
+        return set(self.run.planned) == set(self.outcomes)
+
+    @property
+    def whole_validation(self) -> bool:
+        """Whether the run holds every validation case of its suite and no other."""
+        return set(self.run.plan["cases"]) == {c.id for c in self.suite.cases if c.split == "validation"}
+
+
+def view_names(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
+    """The views this run has: strict, each rescoring, and read where somebody read it."""
+    read = any(isinstance(e, Reading) and e.run == run.id for _, e in log)
+    return [STRICT, *(f"rescored:{r.name}" for r in run.rescorings), *([READ] if read else [])]
+
+
+def open_view(run: Run, name: str, log: Sequence[LoggedEntry]) -> View:
+    """The run under the view called `name`; InputError lists the views there are."""
+    if name == STRICT:
+        outcomes = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
+        return View(run, STRICT, run.suite, outcomes, run.verdicts, {}, {})
+    if name == READ:
+        return _read_view(run, log)
+    kind, _, entry = name.partition(":")
+    if kind != "rescored" or not (entry or run.rescorings):
+        raise InputError(f"run {run.id!r} has no view {name!r}; its views: {', '.join(view_names(run, log))}")
+    rescoring = run.rescoring(entry) if entry else run.rescorings[-1]
+    verdicts = rescoring.verdicts(run.id)
+    outcomes = fold_all(run.samples, verdicts, rescoring.suite.pass_rule)
+    return View(run, f"rescored:{rescoring.name}", rescoring.suite, outcomes, verdicts, {}, {})
+
+
+def _read_view(run: Run, log: Sequence[LoggedEntry]) -> View:
+    strict = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
+    readings = standing_readings(run, log)
+    read = read_outcomes(run, strict, readings)
+    outcomes = {key: one.outcome for key, one in read.items()}
+    states = {key: one.state for key, one in read.items() if one.state}
+    return View(run, READ, run.suite, outcomes, run.verdicts, states, _coverage(strict, states, readings))
+
+
+def _coverage(strict: dict[SampleKey, Outcome], states: dict[SampleKey, str], readings: Readings) -> dict[str, Any]:
+    entries = [e.entry for stand in readings.by_item.values() for e in stand.entries if isinstance(e.entry, Reading)]
+    failing = {key for key, outcome in strict.items() if not outcome.passed}
+    passing = set(strict) - failing
+    chosen = sorted({entry.chosen for entry in entries})
+    return {
+        "samples": len(strict),
+        "read": len(states),
+        "strict_failures": len(failing),
+        "strict_failures_read": len(failing & set(states)),
+        "strict_passes": len(passing),
+        "strict_passes_read": len(passing & set(states)),
+        "unsure": sum(state == "unsure" for state in states.values()),
+        "disputed": sum(state == "disputed" for state in states.values()),
+        "stale": len(readings.stale),
+        "unknown": len(readings.unknown),
+        "blind": sum(entry.blind for entry in entries),
+        "readings": len(entries),
+        "readers": sorted({entry.author for entry in entries}),
+        "chosen": chosen,
+    }
+
+
+def outcomes_frame(view: View) -> pd.DataFrame:
+    """One row per planned sample: the columns `metrics` documents, plus `reading`, `reason` and `answer`."""
+    import pandas as pd
+
+    samples = {sample.key: sample for sample in view.run.samples}
+    deterministic = _without_judges(view)
+    rows = []
+    for key in view.run.planned:
+        case, sample, outcome = view.suite.by_id[key[0]], samples.get(key), view.outcomes.get(key)
+        rows.append(
+            {
+                "run_id": view.run.id,
+                "case_id": key[0],
+                "sample": key[1],
+                "split": case.split,
+                "required": case.required,
+                "sample_status": sample.status if sample else "missing",
+                "status": outcome.status if outcome else "error",
+                "passed": outcome.passed if outcome else None,
+                "passed_deterministic": deterministic.get(key),
+                "score": outcome.score if outcome else None,
+                "failed": ", ".join(outcome.failed) if outcome else "",
+                "reason": outcome.reason if outcome else "the sample is missing",
+                "reading": view.states.get(key, ""),
+                "view": view.name,
+                "post_hoc": view.post_hoc,
+            }
+        )
+    frame = pd.DataFrame(rows)
+    return frame.astype({"passed": "boolean", "passed_deterministic": "boolean", "score": "Float64"})
+
+
+def _without_judges(view: View) -> dict[SampleKey, bool | None]:
+    """Whether each sample passes by its deterministic verdicts alone: judges never decide a required case."""
+    if view.name == READ:
+        return {key: outcome.passed for key, outcome in view.outcomes.items()}
+    grouped: dict[SampleKey, list[Verdict]] = {}
+    for verdict in view.verdicts:
+        if not verdict.stochastic:
+            grouped.setdefault((verdict.case_id, verdict.sample), []).append(verdict)
+    return {s.key: fold(s, grouped.get(s.key, []), view.suite.pass_rule).passed for s in view.run.samples}
+
+
+def verdicts_frame(view: View) -> pd.DataFrame:
+    """One row per verdict of the view, with its run and view."""
+    import pandas as pd
+
+    columns = (
+        "case_id", "sample", "check_id", "status", "value", "raw", "passed", "weight", "critical", "stochastic",
+        "origin", "reason", "judge",
+    )  # fmt: skip
+    frame = pd.DataFrame({name: [getattr(v, name) for v in view.verdicts] for name in columns})
+    frame.insert(0, "run_id", view.run.id)
+    frame = frame.assign(view=view.name, post_hoc=view.post_hoc)
+    return frame.astype({"passed": "boolean", "value": "Float64", "raw": "Float64"})
