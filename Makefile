@@ -1,0 +1,68 @@
+# make demo    the whole loop into build/demo, with what a user needs and nothing else
+# make lab     JupyterLab on the adjudication notebook of the demo run
+# make test    the tests           make check    format, lint, types, layers, notebooks, then the tests
+# make bench   the measured ratios make record   the recorded run of a small local model (CHECK=10 asks ten samples again)
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
+LOCK := pyproject.toml constraints.txt
+NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+# pip leaves a note when it runs as root; in a virtual environment of our own it says nothing useful
+export PIP_ROOT_USER_ACTION := ignore
+
+.PHONY: demo lab test check quick bench record install install-dev format
+.DEFAULT_GOAL := demo
+
+demo: install
+	$(BIN)/evallib demo
+
+lab: install
+	@test -d build/demo || $(BIN)/evallib demo
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/adjudicate.ipynb
+
+test: install-dev
+	$(BIN)/python -m pytest $(PYTEST)
+
+check: quick test
+
+# what pre-commit runs too: everything but the tests
+quick: install-dev
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(if $(NOTEBOOKS),$(BIN)/nbstripout --verify $(NOTEBOOKS))
+
+format: install-dev
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+	$(if $(NOTEBOOKS),$(BIN)/nbstripout $(NOTEBOOKS))
+
+bench: install
+	$(BIN)/python tools/bench.py
+
+record: install
+	$(BIN)/python tools/record.py $(if $(CHECK),--check $(CHECK))
+
+# A stamp per set of packages: made again only when the project's metadata or the lock changed.
+install:
+	@if $(MAKE) --quiet --question $(VENV)/runtime.stamp; then echo "already installed"; \
+	else $(MAKE) --quiet $(VENV)/runtime.stamp; fi
+
+install-dev: install
+	@$(MAKE) --quiet $(VENV)/dev.stamp
+
+$(VENV)/runtime.stamp: $(LOCK)
+	@begin=$$(date +%s); set -e; \
+	$(PYTHON) -c 'import sys; sys.exit("evallib needs Python 3.11 or newer; set PYTHON=..., this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'; \
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "no virtual environment: on Debian, apt-get install python3-venv" >&2; exit 1; }; \
+	echo "installing into $(VENV) ..."; \
+	$(PIP) --editable .; \
+	touch $@; echo "installed in $$(( $$(date +%s) - begin )) s"
+
+$(VENV)/dev.stamp: $(VENV)/runtime.stamp
+	@echo "adding the development tools ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,40 @@
+"""What several test files share: the checkout, the shared inputs beside it, a Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+# jsonschema's optional IRI grammar costs 1.3 s at every start of a process that draws a chart or reads a notebook
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true")
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The articles' cases and other tools' published records, which lie beside the checkout where they are at hand."""
+    if not (SHARED / "cases").is_dir():
+        pytest.skip("needs ../shared (published records of other tools), which is not beside this checkout")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a Chromium; tests that ask for it are skipped, and say so, where there is none."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    pytest.skip("needs a Chromium on PATH (Debian: apt-get install chromium)")
