@@ -1,0 +1,102 @@
+"""Estimators of pass@k and pass^k in exact integers, and the interval of a mean over cases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from statistics import NormalDist
+from typing import NamedTuple
+
+from evallib.errors import InputError
+
+__all__ = ["Counts", "Estimate", "Interval", "over_cases", "pass_at_k", "pass_hat_k", "wilson", "wilson_interval"]
+
+_Z = NormalDist().inv_cdf(0.975)
+
+
+class Interval(NamedTuple):
+    """A 95 % interval over cases: how far the figure would move on other cases like these."""
+
+    lo: float
+    hi: float
+
+
+class Counts(NamedTuple):
+    """One case: `n` samples, `c` of them passed."""
+
+    n: int
+    c: int
+
+
+class Estimate(NamedTuple):
+    """A mean over the cases that have at least k samples; None where no case has."""
+
+    value: float | None
+    interval: Interval | None
+    eligible: int
+
+
+@lru_cache(maxsize=65536)
+def pass_at_k(n: int, c: int, k: int) -> float | None:
+    """Chance that at least one of k samples drawn from n (c of them passes) passes; None when n < k.
+
+    Chen et al. 2021, arXiv 2107.03374: 1 - C(n-c,k)/C(n,k), here in integers with one rounding.
+    """
+    _check_counts(n, c, k)
+    if n < k:
+        return None
+    every = math.comb(n, k)
+    return (every - math.comb(n - c, k)) / every
+
+
+@lru_cache(maxsize=65536)
+def pass_hat_k(n: int, c: int, k: int) -> float | None:
+    """Chance that all of k samples drawn from n (c of them passes) pass; None when n < k.
+
+    Yao et al. 2024, arXiv 2406.12045: C(c,k)/C(n,k), and not (c/n)^k.
+    """
+    _check_counts(n, c, k)
+    return math.comb(c, k) / math.comb(n, k) if n >= k else None
+
+
+def _check_counts(n: int, c: int, k: int) -> None:
+    if k < 1:
+        raise InputError(f"k is {k!r}; pass@k and pass^k need a whole number of at least 1")
+    if not 0 <= c <= n:
+        raise InputError(f"{c!r} passes of {n!r} samples cannot be; passes lie between 0 and the number of samples")
+
+
+def wilson(mean: float, n: float, z: float = _Z) -> Interval:
+    """Wilson's 95 % interval of a share `mean` on `n` (also fractional) independent trials."""
+    middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
+    # Rounding must not push the end of a share that is 0 or 1 inside (0, 1).
+    return Interval(0.0 if mean == 0 else max(0.0, middle - half), 1.0 if mean == 1 else min(1.0, middle + half))
+
+
+def wilson_interval(case_values: Sequence[float], samples: int) -> Interval | None:
+    """Wilson on effective cases: the interval of the mean of per-case values in [0, 1]; None below two cases.
+
+    The effective size m(1-m)/SE^2 lies between the number of cases and of `samples`, and is then shrunk by
+    (z/t)^2 for the estimated standard error. Never zero width, never outside [0, 1].
+    """
+    cases = len(case_values)
+    if cases < 2:
+        return None
+    from scipy.special import stdtrit
+
+    mean = math.fsum(case_values) / cases
+    square_error = math.fsum((v - mean) ** 2 for v in case_values) / (cases - 1) / cases
+    size = mean * (1 - mean) / square_error if square_error > 0 else cases
+    size = min(max(size, cases), max(samples, cases))
+    return wilson(mean, size * (_Z / float(stdtrit(cases - 1, 0.975))) ** 2)
+
+
+def over_cases(counts: Iterable[Counts], k: int, estimator: Callable[[int, int, int], float | None]) -> Estimate:
+    """The mean of `estimator` over the cases with at least k samples, with interval and number of such cases."""
+    able = [one for one in counts if one.n >= k]
+    values = [value for n, c in able if (value := estimator(n, c, k)) is not None]
+    if not values:
+        return Estimate(None, None, 0)
+    return Estimate(math.fsum(values) / len(values), wilson_interval(values, sum(one.n for one in able)), len(values))
