@@ -20,7 +20,7 @@ _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)?(?:\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z")
 _CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_MAX_NODES = 2_000_000
+_MOST_PER_BYTE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,8 @@ def parse_yaml(text: str, name: str) -> Document:
     lines: dict[Location, int] = {}
     if node is None:
         return Document(None, lines, name)
-    return Document(_Builder(name, lines).build(node, ()), lines, name)
+    most = _MOST_PER_BYTE * len(text) + 1000  # without aliases a text holds fewer values than characters
+    return Document(_Builder(name, lines, most).build(node, ()), lines, name)
 
 
 def _syntax_error(error: yaml.MarkedYAMLError, name: str) -> NoReturn:
@@ -80,16 +81,16 @@ def _syntax_error(error: yaml.MarkedYAMLError, name: str) -> NoReturn:
 class _Builder:
     """Turns composed nodes into plain values and notes the line of each."""
 
-    def __init__(self, name: str, lines: dict[Location, int]) -> None:
-        self.name, self.lines, self.count = name, lines, 0
+    def __init__(self, name: str, lines: dict[Location, int], most: int) -> None:
+        self.name, self.lines, self.most, self.count = name, lines, most, 0
 
     def fail(self, node: Any, message: str) -> NoReturn:
         raise InputError(f"{self.name}, line {node.start_mark.line + 1}: {message}")
 
     def build(self, node: Any, at: Location) -> Any:
         self.count += 1
-        if self.count > _MAX_NODES:
-            self.fail(node, "aliases expand beyond two million values; write the values out")
+        if self.count > self.most:
+            self.fail(node, f"aliases expand beyond {self.most} values; write the values out")
         if len(at) > 60:
             self.fail(node, "nested more than 60 deep")
         self.lines[at] = node.start_mark.line + 1
@@ -117,7 +118,7 @@ class _Builder:
         text: str = node.value
         if node.style == '"' and _CONTROL.search(text):
             self.fail(node, f"a backslash was lost in double quotes ({text!r}); write the pattern in single quotes")
-        if node.style is not None:
+        if node.style:
             return text
         if text in _CONSTANTS:
             return _CONSTANTS[text]
