@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from evallib.records import Sample, Verdict, digest
 
@@ -15,9 +16,22 @@ __all__ = ["Check", "FromKey", "Texts", "When"]
 _NOT_DECISIVE = {"description", "when"}
 _NOT_MEASURING = _NOT_DECISIVE | {"weight", "critical"}
 
-FromKey = Annotated[str, Field(pattern=r"^key\.[A-Za-z_][A-Za-z0-9_]*$")]
+_FROM_KEY = r"^key\.[A-Za-z_][A-Za-z0-9_]*$"
+FromKey = Annotated[str, Field(pattern=_FROM_KEY)]
 """`key.NAME`: the value stands in the case's answer key under NAME."""
-Texts = FromKey | tuple[str, ...]
+
+
+def _written_as_texts(value: object) -> object:
+    """`value`, unless it is neither a list of texts nor a reference: the union's own message would name neither."""
+    if isinstance(value, str) and not re.match(_FROM_KEY, value):
+        raise ValueError(f"{value!r} must be a list, as in [{value!r}], or a reference like key.NAME")
+    wrong = [item for item in value if not isinstance(item, str)] if isinstance(value, list) else []
+    if wrong:
+        raise ValueError(f"{wrong[0]!r} must be text; put it in quotes")
+    return tuple(value) if isinstance(value, list) else value
+
+
+Texts = Annotated[FromKey | tuple[str, ...], BeforeValidator(_written_as_texts)]
 """A list of texts, or a reference to one in the case's answer key."""
 
 

@@ -1,0 +1,87 @@
+"""Check kinds, one small file each, found in `KINDS`; `package.module:Class` names one of your own.
+
+`base` says what a check is; `text`, `facts`, `policy`, `tools`, `process` hold the computable kinds; `judge` is
+answered by a model; `recorded` can only be carried over.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from typing import Annotated, Any
+
+from pydantic import PlainValidator, SerializeAsAny, ValidationError
+from pydantic_core import PydanticCustomError
+
+from evallib.checks.base import Check
+from evallib.checks.facts import Exact, Mentions, Number
+from evallib.checks.judge import Judge
+from evallib.checks.policy import Forbids
+from evallib.checks.process import ExitCode, NotEmpty
+from evallib.checks.recorded import Recorded
+from evallib.checks.text import Matches, Sections
+from evallib.checks.tools import ToolBudget, ToolCalled, ToolForbidden
+
+__all__ = ["KINDS", "CheckField", "check_class", "parse_check"]
+
+KINDS: dict[str, type[Check]] = {
+    "exact": Exact,
+    "exit_code": ExitCode,
+    "forbids": Forbids,
+    "judge": Judge,
+    "matches": Matches,
+    "mentions": Mentions,
+    "not_empty": NotEmpty,
+    "number": Number,
+    "recorded": Recorded,
+    "sections": Sections,
+    "tool_budget": ToolBudget,
+    "tool_called": ToolCalled,
+    "tool_forbidden": ToolForbidden,
+}
+"""Check kind, as written under `check:`, to its class."""
+
+
+def check_class(kind: str) -> type[Check]:
+    """The class of a check kind; ValueError lists the known kinds."""
+    if kind in KINDS:
+        return KINDS[kind]
+    module, _, name = kind.partition(":")
+    if name:
+        try:
+            found = getattr(import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise ValueError(f"check kind {kind!r} cannot be imported: {error}") from error
+        if isinstance(found, type) and issubclass(found, Check):
+            return found
+        raise ValueError(f"check kind {kind!r} is no subclass of evallib.checks.base.Check")
+    raise ValueError(f"unknown check kind {kind!r}; known: {', '.join(sorted(KINDS))}, or package.module:Class")
+
+
+def parse_check(value: Any) -> Check:
+    """The check written as the mapping `value`; errors keep the place inside it."""
+    if isinstance(value, Check):
+        return value
+    if not isinstance(value, dict) or not isinstance(value.get("check"), str):
+        raise PydanticCustomError("check", "a check is a mapping with `id` and `check` (its kind)")
+    try:
+        return check_class(value["check"]).model_validate_json(json.dumps(value))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        context = {"at": first["loc"], "message": _message(first), "given": first["input"]}
+        raise PydanticCustomError("check", "{message}", context) from error
+    except ValueError as error:
+        raise PydanticCustomError("check", "{message}", {"message": str(error), "at": ("check",)}) from error
+
+
+def _message(problem: Any) -> str:
+    name = problem["loc"][-1] if problem["loc"] else ""
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key {name!r}; remove it or correct its spelling"
+    if problem["type"] == "missing":
+        return f"key {name!r} is missing; add it"
+    return str(problem["msg"]).removeprefix("Value error, ")
+
+
+CheckField = Annotated[SerializeAsAny[Check], PlainValidator(parse_check)]
+"""A check of any kind, as a field of a suite or a case."""

@@ -1,0 +1,105 @@
+"""Texts made comparable: case, Unicode spellings of dashes, quotes and blanks, with the way back to the original."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+__all__ = ["Folded", "compose", "composed_span", "fold", "merged", "shown"]
+
+_DASHES = "\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d"  # not the em dash: it parts clauses
+_SINGLE = "\u2018\u2019\u201a\u201b\u02bc\u02b9\u2032\uff07"
+_DOUBLE = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\uff02"
+_BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_SPELLINGS = str.maketrans(
+    {
+        **dict.fromkeys(_DASHES, "-"),
+        **dict.fromkeys(_SINGLE, "'"),
+        **dict.fromkeys(_DOUBLE, '"'),
+        **dict.fromkeys(_BLANKS, " "),
+        **dict.fromkeys(_UNSEEN, None),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A text folded for comparison, and where each of its characters came from."""
+
+    text: str
+    origin: tuple[int, ...] | None = None
+    """Per character, and once for the end, its position in the original; None when nothing moved."""
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The span of the original that folds to `start` to `end`."""
+        if self.origin is None:
+            return start, end
+        return self.origin[start], max(self.origin[end], self.origin[start])
+
+
+@lru_cache(maxsize=4096)
+def fold(text: str) -> Folded:
+    """`text` in lower case, composed (NFC), with plain dashes, quotes and blanks and without unseen characters."""
+    if text.isascii():
+        return Folded(text.lower())
+    pieces = _clusters(text)
+    folded = [compose(piece).translate(_SPELLINGS).lower() for piece in pieces]
+    starts = (0, *accumulate(len(piece) for piece in pieces))
+    origin = [starts[nth] for nth, piece in enumerate(folded) for _ in piece]
+    return Folded("".join(folded), (*origin, len(text)))
+
+
+def compose(text: str) -> str:
+    """`text` with every composed character as one code point (NFC)."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def composed_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span of `text` that composes to the code points `start` to `end` of its NFC form."""
+    if text.isascii() or unicodedata.is_normalized("NFC", text):
+        return start, end
+    pieces = _clusters(text)
+    starts = (0, *accumulate(len(piece) for piece in pieces))
+    composed = (0, *accumulate(len(compose(piece)) for piece in pieces))
+    first = starts[min(bisect_right(composed, start) - 1, len(pieces))]
+    if end <= start:
+        return first, first
+    return first, starts[bisect_right(composed, end - 1)]
+
+
+def _clusters(text: str) -> list[str]:
+    """`text` cut before every character that no composition joins to the one before it."""
+    pieces: list[str] = []
+    for character in text:
+        # Hangul vowels and final consonants compose too, though they count as no combining characters.
+        if pieces and (unicodedata.combining(character) or "\u1161" <= character <= "\u11c2"):
+            pieces[-1] += character
+        else:
+            pieces.append(character)
+    return pieces
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """The spans in order, those that overlap made one, as start, end, start, end, ..."""
+    flat: list[int] = []
+    for start, end in sorted(spans):
+        if flat and start < flat[-1]:
+            flat[-1] = max(flat[-1], end)
+        else:
+            flat += (start, end)
+    return tuple(flat)
+
+
+def shown(text: str, limit: int = 80) -> str:
+    """`text` on one line in quotes, cut in the middle when it is longer than `limit`."""
+    line = re.sub(r"\s+", " ", text).strip()
+    if len(line) > limit:
+        half = (limit - 5) // 2
+        line = f"{line[:half]} ... {line[-half:]}"
+    return f'"{line}"'

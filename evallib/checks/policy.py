@@ -1,0 +1,128 @@
+"""The check of forbidden advice: phrases that an answer may name only to deny them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal, NamedTuple, Self
+
+from pydantic import model_validator
+
+from evallib.checks.base import Check, Texts
+from evallib.checks.clauses import Reading, read_clauses
+from evallib.checks.folding import fold, merged, shown
+from evallib.checks.promises import promises
+from evallib.records import Sample, Verdict
+
+__all__ = ["Forbids", "phrase_pattern"]
+
+
+class _Said(NamedTuple):
+    what: str
+    start: int
+    end: int
+    denied: bool
+
+
+class Forbids(Check):
+    """Advice the answer must not give; naming it in a clause that denies it is allowed.
+
+    Example: `{id: policy, check: forbids, phrases: [disable SELinux, reinstall], kinds: [promised_date]}`
+
+    A phrase is found in any case and inflection (disabling, disabled), as whole words, never inside a hyphenated one
+    (privileged is not in least-privileged). `by: anywhere` forbids it even where it is denied. `kinds` forbids what no
+    phrase can spell: `promised_date` is a concrete date by which something will be delivered.
+    """
+
+    check: Literal["forbids"]
+    phrases: Texts = ()
+    kinds: tuple[Literal["promised_date"], ...] = ()
+    by: Literal["clause", "anywhere"] = "clause"
+
+    @model_validator(mode="after")
+    def _phrases_hold_words(self) -> Self:
+        if isinstance(self.phrases, tuple) and not all(phrase.strip() for phrase in self.phrases):
+            raise ValueError("an empty phrase is in every answer; write what is forbidden")
+        return self
+
+    def judge(self, sample: Sample) -> Verdict:
+        """Fail with the first clauses that say something forbidden."""
+        folded = fold(sample.answer)
+        reading = read_clauses(sample.answer, folded)
+        said = list(self._said(reading))
+        wrong = [one for one in said if not (one.denied and self.by == "clause")]
+        if wrong:
+            how = " without denying it" if self.by == "clause" else ""
+            told = "; ".join(f"{one.what} is said in {_quoted(reading, one)}{how}" for one in wrong[:3])
+            return self.scored(sample, False, told, spans=merged(folded.span(one.start, one.end) for one in wrong))
+        if said:
+            told = "; ".join(f"{one.what} is only denied, in {_quoted(reading, one)}" for one in said[:3])
+            return self.scored(sample, True, told)
+        return self.scored(sample, True, self._absent())
+
+    def _said(self, reading: Reading) -> Iterator[_Said]:
+        for phrase in self.phrases:
+            for hit in phrase_pattern(phrase).finditer(reading.text):
+                yield _Said(repr(phrase), *hit.span(), reading.negates(*hit.span()))
+        if "promised_date" in self.kinds:
+            for start, end in promises(reading):
+                yield _Said("a promised date", start, end, reading.negates(start, end))
+
+    def _absent(self) -> str:
+        kinds = [*map(repr, self.phrases), *(f"a {kind.replace('_', ' ')}" for kind in self.kinds)]
+        return f"does not say {' or '.join(kinds)}" if kinds else "nothing is forbidden"
+
+
+def _quoted(reading: Reading, said: _Said) -> str:
+    clause = reading.at(said.start)
+    return shown(reading.text[clause.start : max(clause.end, said.end)].strip(" ,;:"))
+
+
+_IRREGULAR = {
+    "break": ("broke", "broken"), "build": ("built",), "do": ("does", "did", "done"), "drop": ("dropped", "dropping"),
+    "give": ("gave", "given"), "go": ("went", "gone"), "leave": ("left",), "lose": ("lost",), "make": ("made",),
+    "overwrite": ("overwrote", "overwritten"), "rebuild": ("rebuilt",), "run": ("ran",), "send": ("sent",),
+    "take": ("took", "taken"), "tear": ("tore", "torn"), "throw": ("threw", "thrown"), "write": ("wrote", "written"),
+}  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def phrase_pattern(phrase: str) -> re.Pattern[str]:
+    """Finds `phrase` in folded text: whole words in any inflection, blanks, quotes or an article between them."""
+    words = fold(phrase.strip()).text.split()
+    between = r"[\s\"'`*_]+(?:(?:the|a|an|your|this|that|all|any)\s+[\"'`*_]*)?"
+    body = between.join(_word(word) for word in words)
+    before = r"(?<![^\W_])(?<![^\W_][-_.])" if words[0][0].isalnum() else r"(?<!\S)"
+    after = r"(?![^\W_])(?![-_.][^\W_])" if words[-1][-1].isalnum() else r"(?=[\s\"'`*_),;:.!?\]]|$)"
+    return re.compile(before + body + after)
+
+
+def _word(word: str) -> str:
+    if not word.isalpha():
+        return re.escape(word)
+    forms = "|".join(sorted({form for base in _bases(word) for form in _inflected(base)} | {word}))
+    joined = "re-?" if word.startswith("re") and len(word) > 4 else ""
+    if joined:
+        forms = "|".join(form.removeprefix("re") if form.startswith("re") else form for form in forms.split("|"))
+    return f"{joined}(?:{forms})"
+
+
+def _bases(word: str) -> set[str]:
+    """The words that `word` may be a form of: itself, and for an -ing form what it was made of."""
+    if len(word) > 5 and word.endswith("ing"):
+        stem = word[:-3]
+        return {word, stem, stem + "e"} | ({stem[:-1]} if stem[-1] == stem[-2] else set())
+    return {word}
+
+
+def _inflected(base: str) -> set[str]:
+    forms = {base, base + "s", *_IRREGULAR.get(base, ())}
+    if len(base) < 3:
+        return forms
+    if base.endswith("e"):
+        return forms | {base + "d", base[:-1] + "ing"}
+    if base.endswith("y") and base[-2] not in "aeiou":
+        return forms | {base[:-1] + "ies", base[:-1] + "ied", base + "ing"}
+    double = base + base[-1] if re.search(r"[^aeiou][aeiou][bdgklmnprt]$", base) else base
+    return forms | {base + "es", base + "ed", base + "ing", double + "ed", double + "ing"}

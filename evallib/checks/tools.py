@@ -1,0 +1,135 @@
+"""Checks of the tool calls: one that must be made, tools that must not be used, how many calls are too many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator
+
+from evallib.checks.base import Check, Texts
+from evallib.records import Sample, ToolCall, Verdict, canonical_json
+
+__all__ = ["ToolBudget", "ToolCalled", "ToolForbidden", "contains"]
+
+
+class _NamesTools(Check):
+    """A check that names tools, and knows the other names they go by."""
+
+    tools: Texts
+    aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Tool name to other names that count as that tool."""
+
+    @field_validator("tools")
+    @classmethod
+    def _name_a_tool(cls, tools: Texts) -> Texts:
+        if not tools:
+            raise ValueError("an empty list of tools decides nothing; name a tool")
+        return tools
+
+    def with_aliases(self, aliases: Mapping[str, tuple[str, ...]]) -> Self:
+        """This check accepting the other names of its tools as well."""
+        known = {tool: tuple(dict.fromkeys((*self.aliases.get(tool, ()), *aliases[tool])))
+                 for tool in self.tools if tool in aliases}  # fmt: skip
+        return self.model_copy(update={"aliases": {**self.aliases, **known}}) if known else self
+
+    def accepts(self, name: str) -> bool:
+        """Whether `name` is one of the tools, or another name of one."""
+        return any(name == tool or name in self.aliases.get(tool, ()) for tool in self.tools)
+
+
+class ToolCalled(_NamesTools):
+    """One of the tools was called with at least these arguments.
+
+    Example: `{id: reads-logs, check: tool_called, tools: [get_logs], args: {previous: true}}`
+
+    Arguments the check does not name are free; those it names must agree in value and type (true is not 1, 1 is not
+    "1"), objects inside them again by the keys named.
+    """
+
+    check: Literal["tool_called"]
+    args: Mapping[str, Any] = Field(default_factory=dict)
+
+    def judge(self, sample: Sample) -> Verdict:
+        """Pass with the first call that fits, fail with the nearest one."""
+        calls = sample.tool_calls
+        named = [(nth, call) for nth, call in enumerate(calls, 1) if self.accepts(call.name)]
+        for nth, call in named:
+            if contains(call.arguments, self.args):
+                return self.scored(sample, True, f"call {nth} of {len(calls)} is {_spelled(call)}")
+        wanted = " or ".join(self.tools) + (f" with {canonical_json(self.args)}" if self.args else "")
+        return self.scored(sample, False, f"no call of {wanted}: {self._nearest(calls, named)}")
+
+    def _nearest(self, calls: tuple[ToolCall, ...], named: list[tuple[int, ToolCall]]) -> str:
+        if not calls:
+            return "no tool was called"
+        if not named:
+            return f"called were {', '.join(dict.fromkeys(call.name for call in calls))}"
+        nth, call = max(named, key=lambda one: sum(_agrees(one[1], key, value) for key, value in self.args.items()))
+        off = [key for key, value in self.args.items() if not _agrees(call, key, value)]
+        given = (
+            f"{key} {canonical_json(call.arguments[key])}" if key in call.arguments else f"no {key}" for key in off
+        )
+        return f"nearest is call {nth}, {call.name} with {', '.join(given)}"
+
+
+class ToolForbidden(_NamesTools):
+    """None of the tools was called.
+
+    Example: `{id: hands-off, check: tool_forbidden, tools: [apply_remediation]}`
+    """
+
+    check: Literal["tool_forbidden"]
+
+    def judge(self, sample: Sample) -> Verdict:
+        """Fail with the first forbidden call."""
+        calls = sample.tool_calls
+        for nth, call in enumerate(calls, 1):
+            if self.accepts(call.name):
+                return self.scored(sample, False, f"call {nth} of {len(calls)} is the forbidden {_spelled(call)}")
+        return self.scored(sample, True, f"no call of {', '.join(self.tools)} among {_counted(len(calls))}")
+
+
+class ToolBudget(Check):
+    """At most so many tool calls.
+
+    Example: `{id: tool-budget, check: tool_budget, max: 6}`
+    """
+
+    check: Literal["tool_budget"]
+    max: int = Field(ge=0)
+
+    def judge(self, sample: Sample) -> Verdict:
+        """Pass while the calls are within the budget."""
+        count = len(sample.tool_calls)
+        return self.scored(sample, count <= self.max, f"{_counted(count)}, at most {self.max}")
+
+
+def contains(given: object, wanted: object) -> bool:
+    """Whether `given` holds all of `wanted`: objects by the keys named, lists item by item, values with their type."""
+    if isinstance(wanted, Mapping):
+        return isinstance(given, Mapping) and all(
+            key in given and contains(given[key], value) for key, value in wanted.items()
+        )
+    if isinstance(wanted, list | tuple):
+        return (
+            isinstance(given, list | tuple)
+            and len(given) == len(wanted)
+            and all(contains(one, other) for one, other in zip(given, wanted, strict=True))
+        )
+    if isinstance(given, bool) or isinstance(wanted, bool):
+        return given is wanted
+    return given == wanted
+
+
+def _agrees(call: ToolCall, key: str, value: object) -> bool:
+    return key in call.arguments and contains(call.arguments[key], value)
+
+
+def _spelled(call: ToolCall) -> str:
+    text = f"{call.name}({canonical_json(dict(call.arguments))[1:-1]})"
+    return text if len(text) <= 160 else f"{text[:155]} ...)"
+
+
+def _counted(count: int) -> str:
+    return "1 call" if count == 1 else f"{count} calls"
