@@ -5,15 +5,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 from evallib.entries import CAUSES, READINGS, Reading, Withdrawal
 from evallib.errors import InputError
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.scoring import fold
-from evallib.store import LoggedEntry, Run
+from evallib.importers.berth_readings import PublishedReading
+from evallib.store import LoggedEntry, Run, append_entry
 
-__all__ = ["ReadOutcome", "Stand", "answer_digest", "make_reading", "read_outcomes", "standing_readings"]
+__all__ = [
+    "Attached",
+    "ReadOutcome",
+    "Readings",
+    "Stand",
+    "answer_digest",
+    "attach_published",
+    "make_reading",
+    "read_outcomes",
+    "standing_readings",
+]
 
 State = Literal["pass", "fail", "infra", "unsure", "disputed"]
 
@@ -197,6 +209,48 @@ def make_reading(
         source=source,
         supersedes=supersedes,
     )
+
+
+class Attached(NamedTuple):
+    """What became of published readings."""
+
+    new: list[LoggedEntry]
+    known: list[PublishedReading]
+    """Already in the log."""
+    absent: list[PublishedReading]
+    """Of runs, cases or samples that are not here."""
+
+
+def attach_published(
+    runs: Sequence[Run],
+    published: Sequence[PublishedReading],
+    log: Sequence[LoggedEntry],
+    adjudications: Path,
+    source: str,
+) -> Attached:
+    """Log published readings of the runs that are there, matched on set, scenario and repeat; cause unknown.
+
+    Repeating it adds nothing: a reading of the same answer from the same source is known.
+    """
+    author = f"published in {source}"
+    seen = {
+        (e.run, e.case, e.sample, e.reading, e.source) for _, e in log if isinstance(e, Reading) and e.author == author
+    }
+    by_set = {str(run.plan["source"]["set"]): run for run in runs if run.plan.get("imported")}
+    attached = Attached([], [], [])
+    for one in published:
+        run = by_set.get(one.set)
+        if run is None or (one.scenario, one.repeat) not in run.planned:
+            attached.absent.append(one)
+        elif (run.id, one.scenario, one.repeat, one.reading, source) in seen:
+            attached.known.append(one)
+        else:
+            reading = make_reading(
+                run, one.scenario, one.repeat, reading=one.reading, reason=one.reason, author=author, source=source,
+                chosen="as published",
+            )  # fmt: skip
+            attached.new.append(append_entry(adjudications, reading))
+    return attached
 
 
 def _plain(text: str) -> str:

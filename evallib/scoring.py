@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -19,11 +19,18 @@ Judged = Mapping[tuple[str, int, str], Verdict]
 """Verdicts that were not computed here, by (case_id, sample, check_id)."""
 
 
-def score_samples(suite: Suite, samples: Sequence[Sample], judged: Judged | None = None) -> list[Verdict]:
+def score_samples(
+    suite: Suite,
+    samples: Sequence[Sample],
+    judged: Judged | None = None,
+    *,
+    skip: Collection[tuple[str, int, str]] = (),
+) -> list[Verdict]:
     """Verdicts of every check that applies, in stored order (case of the suite, sample, check of the case).
 
     Computable checks run here, each once over all samples it concerns; verdicts of the others are taken from
-    `judged`, or are not_scored with the reason. A sample that ended in an error is not_scored throughout.
+    `judged`, or are not_scored with the reason. A sample that ended in an error is not_scored throughout. Verdicts
+    whose key is in `skip` are left out.
     """
     given = judged or {}
     found: dict[tuple[str, int, str], Verdict] = {}
@@ -31,6 +38,8 @@ def score_samples(suite: Suite, samples: Sequence[Sample], judged: Judged | None
     for sample in samples:
         for bound in suite.bound[sample.case_id]:
             check = bound.check
+            if (*sample.key, check.id) in skip:
+                continue
             if sample.status in ERROR_STATUSES:
                 verdict = check.unscored(sample, f"the sample ended in {sample.status}: {sample.error}")
             elif check.computable:

@@ -15,7 +15,7 @@ from evallib.store.files import publish_folder, staging_folder, write_new
 from evallib.store.runs import Run
 from evallib.strict_yaml import dump_yaml, load_yaml
 
-__all__ = ["LoggedEntry", "append_entry", "entry_bytes", "log_path", "publish_rescoring", "read_log"]
+__all__ = ["LoggedEntry", "append_entry", "entry_bytes", "log_path", "preview_stamps", "publish_rescoring", "read_log", "stamp_preview"]
 
 
 class LoggedEntry(NamedTuple):
@@ -91,3 +91,18 @@ def publish_rescoring(
         for folder, _ in staged:
             shutil.rmtree(folder, ignore_errors=True)
     return LoggedEntry(path.stem, entry)
+
+
+def stamp_preview(adjudications: Path, suite_digest: str, slug: str, expects: str) -> None:
+    """Leave a stamp that a rescoring was previewed, and what its entry expected then."""
+    stamp = {"slug": slug, "suite": suite_digest, "expects": expects, "time": now()}
+    content = dump_yaml(stamp).encode()
+    name = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{slug}-{hashlib.sha256(content).hexdigest()[:12]}.yaml"
+    write_new(adjudications / "previews" / name, content)
+
+
+def preview_stamps(adjudications: Path, suite_digest: str, slug: str) -> list[str]:
+    """What earlier previews of this suite, or under this slug, expected."""
+    folder = adjudications / "previews"
+    stamps = [load_yaml(path).value for path in sorted(folder.glob("*.yaml"))] if folder.is_dir() else []
+    return [str(s["expects"]) for s in stamps if s["slug"] == slug or s["suite"] == suite_digest]

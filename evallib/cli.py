@@ -1,0 +1,189 @@
+"""The command line: the only place that turns a decision into an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from evallib.errors import EvallibError, IncompleteError
+
+__all__ = ["build_parser", "main"]
+
+_EPILOG = (
+    "Exit status: 0 done; 1 a gate asked for with --exit-code was missed; 2 the input is wrong or refused; "
+    "3 infrastructure failed; 4 incomplete, resumable."
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status, and says what went wrong in one sentence on stderr."""
+    # The optional grammar of jsonschema costs 1.3 s at every import of altair, nbformat and papermill.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # None makes the import fail, as wanted
+    signal.signal(signal.SIGTERM, _interrupt)
+    parsed = build_parser().parse_args(arguments)
+    from evallib import commands
+
+    try:
+        return int(getattr(commands, parsed.call)(parsed))
+    except EvallibError as error:
+        print(f"evallib: {' '.join(str(error).split())}", file=sys.stderr)
+        if isinstance(error, IncompleteError):
+            _leave(error.status)
+        return error.status
+    except KeyboardInterrupt:
+        print("evallib: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"evallib: {error.filename or 'the disk'}: {error.strerror or error}", file=sys.stderr)
+        return 3
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _leave(status: int) -> None:
+    """End at once when worker threads still wait for a model: everything finished is on the disk already."""
+    import threading
+
+    if threading.active_count() > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, like everything else here."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"evallib: {message}; see `{self.prog} --help`\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of every command, as the README's table lists them."""
+    parser = _Parser(prog="evallib", description="Run, score, adjudicate, rescore and report agent evaluations.", epilog=_EPILOG)
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    for add in (_add_running, _add_reading, _add_reporting, _add_keeping):
+        add(commands)
+    return parser
+
+
+def _version() -> str:
+    from evallib import __version__
+
+    return f"evallib {__version__}"
+
+
+def _command(commands: Any, name: str, call: str, text: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text, epilog=_EPILOG)
+    command.set_defaults(call=call)
+    command.add_argument("--data", type=Path, default=Path("data"), help="folder of runs (default ./data)")
+    command.add_argument("--adjudications", type=Path, default=Path("adjudications"), help="the log (default ./adjudications)")
+    return command
+
+
+def _json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def _add_running(commands: Any) -> None:
+    demo = _command(commands, "demo", "demo", "the whole loop into build/demo, fresh each time")
+    demo.add_argument("--out", type=Path, default=Path("build/demo"))
+    validate = _command(commands, "validate", "validate", "load a suite, lint it, run its self-check")
+    validate.add_argument("suite", type=Path)
+    _json(validate)
+    run = _command(commands, "run", "run", "run a suite against a target, score it, decide the gate")
+    run.add_argument("suite", type=Path)
+    run.add_argument("--target", required=True, help="kind[:address], e.g. scripted, chat:URL#MODEL")
+    run.add_argument("--samples", type=int, default=1, help="samples per case (default 1)")
+    run.add_argument("--jobs", type=int, default=4, help="samples in flight (default 4)")
+    run.add_argument("--split", choices=["train", "validation", "holdout", "all"])
+    run.add_argument("--case", action="append", default=[], metavar="ID", help="only this case; repeatable")
+    run.add_argument("--no-judges", action="store_true", help="leave model judges out; their verdicts are not_scored")
+    run.add_argument("--judge", metavar="T", help="who answers judges: scripted or chat:URL#MODEL")
+    run.add_argument("--seed", type=int, default=0, help="seed of the run (default 0)")
+    run.add_argument("--run-id", metavar="ID")
+    run.add_argument("--resume", action="store_true", help="continue the run of that id")
+    run.add_argument("--label", action="append", default=[], metavar="KEY=VALUE", help="kept in plan.json; repeatable")
+    run.add_argument("--temperature", type=float)
+    run.add_argument("--max-tokens", type=int)
+    for name in ("call", "turn", "judge", "check", "run"):
+        run.add_argument(f"--{name}-timeout", type=float, metavar="S", help=f"deadline of one {name}, in seconds")
+    run.add_argument("--exit-code", action="store_true", help="status 1 when the gate is blocked")
+    _json(run)
+    serve = _command(commands, "serve-script", "serve_script", "serve a script as an OpenAI-compatible model on loopback")
+    serve.add_argument("file", type=Path)
+    serve.add_argument("--port", type=int, default=0)
+
+
+def _add_reading(commands: Any) -> None:
+    show = _command(commands, "show", "show", "print a run: samples, verdicts, answers of a case, readings")
+    show.add_argument("run")
+    show.add_argument("--case", metavar="ID")
+    show.add_argument("--failing", action="store_true")
+    show.add_argument("--readings", action="store_true")
+    metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
+    metrics.add_argument("run", nargs="+")
+    metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
+    metrics.add_argument("--k", default="", metavar="1,2,5")
+    metrics.add_argument("--summary", action="store_true", help="five fields, as a CI step reads them")
+    _json(metrics)
+    gate = _command(commands, "gate", "gate", "decide the release gate over one view of one run")
+    gate.add_argument("run")
+    gate.add_argument("--view", default="strict")
+    gate.add_argument("--gate", type=Path, metavar="FILE", help="other thresholds than the suite's own")
+    gate.add_argument("--exit-code", action="store_true", help="status 1 when blocked")
+    _json(gate)
+    compare = _command(commands, "compare", "compare", "the views of one run side by side")
+    compare.add_argument("run")
+    compare.add_argument("--views", default="", metavar="A,B", help="views to set side by side (default: all)")
+    _json(compare)
+    adjudicate = _command(commands, "adjudicate", "adjudicate", "read answers in the terminal, or store one reading")
+    adjudicate.add_argument("run")
+    adjudicate.add_argument("case", nargs="?")
+    adjudicate.add_argument("sample", nargs="?", type=int)
+    adjudicate.add_argument("--by", required=True, metavar="NAME", help="the reviewer")
+    adjudicate.add_argument("--check", default="", help="the verdict that is read; the whole answer when left out")
+    adjudicate.add_argument("--reading", help="pass, fail, infra or unsure")
+    adjudicate.add_argument("--cause", default="unknown")
+    adjudicate.add_argument("--reason", default="")
+
+
+def _add_reporting(commands: Any) -> None:
+    rescore = _command(commands, "rescore", "rescore", "apply changed criteria to stored runs, beside the original")
+    rescore.add_argument("run", nargs="+")
+    rescore.add_argument("--suite", type=Path, required=True)
+    rescore.add_argument("--entry", type=Path, required=True)
+    rescore.add_argument("--preview", action="store_true", help="show what would flip and write nothing but a stamp")
+    _json(rescore)
+    report = _command(commands, "report", "report", "execute the notebooks into one self-contained HTML page per run")
+    report.add_argument("run", nargs="+")
+    report.add_argument("--notebook", action="append", default=[], metavar="N", help="only this notebook; repeatable")
+    report.add_argument("--out", type=Path, default=Path("build/report"))
+    report.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
+    track = _command(commands, "track", "track", "export a run to MLflow; repeating it changes nothing")
+    track.add_argument("run")
+    track.add_argument("--uri", default="", help="tracking URI (default: SQLite beside the runs)")
+
+
+def _add_keeping(commands: Any) -> None:
+    importer = _command(commands, "import", "import_", "bring in what other tools recorded")
+    importer.add_argument("format", help="tau-bench, berth, berth-suite, berth-readings")
+    importer.add_argument("path", type=Path)
+    importer.add_argument("--run-id", metavar="ID")
+    importer.add_argument("--out", type=Path, metavar="FILE", help="where berth-suite writes the suite")
+    verify = _command(commands, "verify", "verify", "hash every stored file again")
+    verify.add_argument("run", help="a run id, a run folder, or a data folder")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,392 @@
+"""What each command of the command line does: compose the package's functions, print, return the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from evallib.errors import InputError
+
+Arguments = argparse.Namespace
+
+
+def demo(given: Arguments) -> int:
+    """The whole loop into one folder."""
+    from evallib.demo import run_demo
+
+    return run_demo(given.out)
+
+
+def validate(given: Arguments) -> int:
+    """Load a suite and run its self-check; totals, so that cases cannot vanish unseen."""
+    from evallib.scoring import probe_failures
+    from evallib.suite import load_suite
+
+    suite = load_suite(given.suite)
+    problems = probe_failures(suite)
+    splits = {split: sum(c.split == split for c in suite.cases) for split in ("train", "validation", "holdout")}
+    totals = {
+        "suite": suite.suite,
+        "digest": suite.digest,
+        "cases": len(suite.cases),
+        "splits": splits,
+        "required": sum(case.required for case in suite.cases),
+        "checks": len(suite.check_ids()),
+        "verdicts_per_sample": sum(len(bounds) for bounds in suite.bound.values()),
+        "probes": len(suite.probes),
+        "self_check": problems,
+    }
+    if given.json:
+        _print_json(totals)
+    else:
+        counted = ", ".join(f"{count} {split}" for split, count in splits.items() if count)
+        print(f"{suite.suite}: {len(suite.cases)} cases ({counted}; {totals['required']} required), {totals['checks']} checks")
+        print(f"digest {suite.digest}")
+        print(f"self-check: {len(suite.probes)} probes, {len(problems)} problems")
+        for problem in problems:
+            print(f"  {problem}")
+    if problems:
+        raise InputError(f"{given.suite}: the self-check found {len(problems)} problems; mend suite or probes")
+    return 0
+
+
+def run(given: Arguments) -> int:
+    """Run a suite, store it, decide the gate."""
+    from evallib.panel import open_panel
+    from evallib.printing import progress_bar
+    from evallib.runner import RunOptions, new_run_id, run_suite
+    from evallib.suite import load_suite
+    from evallib.targets import open_target
+
+    path = given.suite / "suite.yaml" if given.suite.is_dir() else given.suite
+    suite = load_suite(path)
+    options = RunOptions(
+        run_id=given.run_id or new_run_id(suite, given.target),
+        samples=given.samples,
+        jobs=given.jobs,
+        split=given.split,
+        cases=tuple(given.case),
+        seed=given.seed,
+        resume=given.resume,
+        labels=_pairs(given.label, "--label"),
+    )
+    if given.resume and not given.run_id:
+        raise InputError("--resume continues a run; name it with --run-id")
+    deadlines = _deadlines(given, suite.deadlines)
+    target_options = _target_options(given, deadlines)
+    with open_target(given.target, suite, path.parent, target_options) as target:
+        panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
+        try:
+            finished = run_suite(path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar)
+        finally:
+            if panel is not None:
+                panel.close()
+    return _after_run(given, finished)
+
+
+def _deadlines(given: Arguments, standing: Any) -> Any:
+    changed = {
+        f"{name}_s": value
+        for name in ("call", "turn", "judge", "check", "run")
+        if (value := getattr(given, f"{name}_timeout")) is not None
+    }
+    if any(value <= 0 for value in changed.values()):
+        raise InputError("a timeout must be more than 0 seconds")
+    return standing.model_copy(update=changed)
+
+
+def _target_options(given: Arguments, deadlines: Any) -> Any:
+    from evallib.targets.base import TargetOptions
+
+    return TargetOptions(temperature=given.temperature, max_tokens=given.max_tokens, deadlines=deadlines)
+
+
+def _after_run(given: Arguments, finished: Any) -> int:
+    from evallib.figures import load_figures
+    from evallib.printing import summary_lines
+    from evallib.runner import token_drift
+
+    figures = load_figures([str(finished.folder)], "strict", given.data, given.adjudications)
+    summary, decision = figures.summary(), figures.decision()
+    drift = token_drift(finished, given.data)
+    if given.json:
+        moved = None if drift is None else {"share": drift[0], "previous": drift[1]}
+        _print_json({"metrics": summary, "gate": decision.as_json(), "tokens_moved": moved})
+    else:
+        _print_lines([f"run {finished.id} in {finished.folder}", *summary_lines(summary), *decision.lines(), summary["caption"]])
+    if drift is not None and abs(drift[0]) > 0.25:
+        print(f"evallib: warning: tokens per sample moved {drift[0]:+.0%} from run {drift[1]}", file=sys.stderr)
+    return 1 if given.exit_code and decision.decision != "pass" else 0
+
+
+def serve_script(given: Arguments) -> int:
+    """Serve a script until interrupted."""
+    from evallib.targets.script_server import serve_script_forever
+
+    serve_script_forever(given.file, given.port)
+    return 0
+
+
+def show(given: Arguments) -> int:
+    """Print samples and verdicts of a run, the answers of one case, or its readings."""
+    from evallib.adjudication import standing_readings
+    from evallib.printing import reading_lines, sample_lines, sample_table
+    from evallib.scoring import fold_all
+    from evallib.store import open_run, read_log
+
+    found = open_run(given.run, given.data)
+    outcomes = fold_all(found.samples, found.verdicts, found.suite.pass_rule)
+    if given.case and given.case not in found.suite.by_id:
+        raise InputError(f"run {found.id!r} has no case {given.case!r}; see `evallib show {given.run}`")
+    chosen = [
+        sample
+        for sample in found.samples
+        if (not given.case or sample.case_id == given.case) and (not given.failing or not outcomes[sample.key].passed)
+    ]
+    if given.readings:
+        _print_lines(reading_lines(standing_readings(found, read_log(given.adjudications))))
+    elif given.case:
+        for sample in chosen:
+            verdicts = [v for v in found.verdicts if (v.case_id, v.sample) == sample.key]
+            _print_lines(sample_lines(sample, verdicts, outcomes[sample.key]))
+    else:
+        _print_lines(sample_table(chosen, outcomes))
+    return 0
+
+
+def metrics(given: Arguments) -> int:
+    """Figures of one view of one or several runs."""
+    from evallib.figures import load_figures
+    from evallib.printing import summary_lines
+
+    figures = load_figures(given.run, given.view, given.data, given.adjudications)
+    summary = figures.summary(_whole_numbers(given.k, "--k"))
+    if given.summary:
+        summary = _five_fields(figures)
+    if given.json or given.summary:
+        _print_json(summary)
+    else:
+        _print_lines([*summary_lines(summary), summary["caption"]])
+    return 0
+
+
+def _five_fields(figures: Any) -> dict[str, Any]:
+    """The five fields article 3 reads: counts, rate, floor, and whether every required case passed each time."""
+    outcomes, gate = figures.outcomes, figures.suite.gate
+    passed = int(outcomes["passed"].fillna(False).sum())
+    required = outcomes[outcomes["required"]]
+    return {
+        "passed": passed,
+        "failed": len(outcomes) - passed,
+        "pass_rate": figures.summary()["pass_rate"],
+        "minimum_pass_rate": gate.pass_rate if gate else None,
+        "required_cases_passed": bool(required["passed_deterministic"].fillna(False).all()),
+    }
+
+
+def gate(given: Arguments) -> int:
+    """Decide the gate over one view of one run."""
+    from evallib.figures import load_figures, load_gate
+
+    figures = load_figures([given.run], given.view, given.data, given.adjudications)
+    other = load_gate(given.gate, figures.suite) if given.gate else None
+    decision = figures.decision(other)
+    if given.json:
+        _print_json(decision.as_json())
+    else:
+        _print_lines(decision.lines())
+    return 1 if given.exit_code and decision.decision != "pass" else 0
+
+
+def compare(given: Arguments) -> int:
+    """The views of one run side by side: same answers, other criteria or readers; no test of significance."""
+    from evallib.figures import load_views
+    from evallib.printing import views_table
+
+    names = [name for name in given.views.split(",") if name]
+    views = load_views(given.run, given.data, given.adjudications, names)
+    summaries = [figures.summary() for figures in views]
+    if given.json:
+        _print_json({"run": views[0].views[0].run.id, "views": summaries})
+    else:
+        _print_lines([*views_table(summaries), *(summary["caption"] for summary in summaries)])
+    return 0
+
+
+def adjudicate(given: Arguments) -> int:
+    """One reading from the command line, or the queue in the terminal."""
+    from evallib.adjudication import make_reading
+    from evallib.store import append_entry, open_run
+
+    found = open_run(given.run, given.data)
+    if given.case is None:
+        from evallib.session import ReviewSession
+        from evallib.terminal import adjudicate as review
+
+        review(ReviewSession(found, given.adjudications, given.by))
+        return 0
+    if given.sample is None or given.reading is None:
+        raise InputError("one reading needs CASE, SAMPLE, --reading and --reason; leave CASE out to read the queue")
+    reading = make_reading(
+        found,
+        given.case,
+        given.sample,
+        reading=given.reading,
+        reason=given.reason,
+        author=given.by,
+        check=given.check,
+        cause=given.cause,
+    )
+    print(append_entry(given.adjudications, reading).id)
+    return 0
+
+
+def rescore(given: Arguments) -> int:
+    """Apply changed criteria to stored runs."""
+    from evallib.printing import rescored_lines
+    from evallib.rescoring import rescore as apply
+    from evallib.store import open_run
+
+    runs = [open_run(reference, given.data) for reference in given.run]
+    if len({found.id for found in runs}) < len(runs):
+        raise InputError("the same run is named twice; name each run once")
+    rescored = apply(runs, given.suite, given.entry, given.adjudications, preview=given.preview)
+    if given.json:
+        _print_json(rescored.as_dict())
+    else:
+        _print_lines(rescored_lines(rescored.as_dict()))
+    return 0
+
+
+def report(given: Arguments) -> int:
+    """Execute the notebooks into self-contained pages."""
+    from evallib.report import build_report
+
+    parameters = _pairs(given.parameter, "-p")
+    for reference in given.run:
+        page = build_report(reference, given.data, given.adjudications, given.out, tuple(given.notebook), parameters)
+        print(page)
+    return 0
+
+
+def track(given: Arguments) -> int:
+    """Export a run to MLflow."""
+    from evallib.figures import load_figures
+    from evallib.store import read_log
+    from evallib.tracking import track as export
+
+    figures = load_figures([given.run], "strict", given.data, given.adjudications)
+    tracked = export(
+        figures.views[0].run,
+        summary=figures.summary(),
+        decision=figures.decision().as_json(),
+        log=read_log(given.adjudications),
+        uri=given.uri or f"sqlite:///{given.data / 'mlflow.db'}",
+    )
+    print(tracked)
+    return 0
+
+
+def import_(given: Arguments) -> int:
+    """Bring in runs, a suite, or readings that other tools recorded."""
+    from evallib.importers import import_run
+    from evallib.store import import_run as store_run
+
+    if given.format == "berth-suite":
+        return _import_suite(given)
+    if given.format == "berth-readings":
+        return _import_readings(given)
+    found = import_run(given.format, given.path)
+    run_id = given.run_id or str(found.source["set"])
+    stored = store_run(
+        given.data,
+        run_id,
+        found.suite_yaml,
+        found.samples,
+        found.verdicts,
+        target=found.target,
+        source=found.source,
+        skipped=found.skipped,
+    )
+    cases = len({sample.case_id for sample in found.samples})
+    print(f"run {stored.id} in {stored.folder}: {len(found.samples)} samples of {cases} cases, {len(found.verdicts)} recorded verdicts")
+    for line in found.skipped:
+        print(f"  skipped: {line}")
+    return 0
+
+
+def _import_suite(given: Arguments) -> int:
+    from evallib.importers import read_berth_suite
+    from evallib.store.files import write_new
+    from evallib.suite import parse_suite
+
+    if given.out is None:
+        raise InputError("berth-suite writes a suite file; name it with --out FILE")
+    text = read_berth_suite(given.path)
+    suite = parse_suite(text, str(given.out))
+    write_new(given.out, text.encode())
+    print(f"suite {suite.suite} in {given.out}: {len(suite.cases)} cases, {len(suite.check_ids())} checks")
+    return 0
+
+
+def _import_readings(given: Arguments) -> int:
+    from evallib.adjudication import attach_published
+    from evallib.importers import read_berth_readings
+    from evallib.store import list_runs, read_log
+
+    published = read_berth_readings(given.path)
+    attached = attach_published(list_runs(given.data), published, read_log(given.adjudications), given.adjudications, given.path.name)
+    new, known, absent = attached
+    print(f"{len(published)} readings: {len(new)} attached, {len(known)} already there, {len(absent)} of runs not present")
+    for reading in absent:
+        print(f"  not present: {reading.set} {reading.scenario} {reading.repeat} ({reading.reading})")
+    return 0
+
+
+def verify(given: Arguments) -> int:
+    """Hash every stored file again; a difference is status 2."""
+    from evallib.store import list_runs, open_run, verify_log, verify_run
+
+    folder = Path(given.run)
+    runs = list_runs(folder) if (folder / "runs").is_dir() else [open_run(given.run, given.data)]
+    checks = [verify_run(found, given.adjudications) for found in runs] + [verify_log(given.adjudications)]
+    problems = [problem for check in checks for problem in check.problems]
+    _print_lines(problems)
+    count = sum(check.checked for check in checks)
+    if problems:
+        raise InputError(f"{len(problems)} of {count} stored files are not as they were written; restore them from a copy")
+    print(f"{count} files of {len(runs)} runs and the log are as they were written")
+    return 0
+
+
+def _pairs(given: Iterable[str], flag: str) -> dict[str, str]:
+    pairs = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise InputError(f"{flag} {text!r}: write NAME=VALUE")
+        pairs[name] = value
+    return pairs
+
+
+def _whole_numbers(text: str, flag: str) -> list[int]:
+    try:
+        numbers = [int(part) for part in text.split(",") if part]
+    except ValueError as error:
+        raise InputError(f"{flag} {text!r}: write whole numbers with commas, as in 1,2,5") from error
+    if any(number < 1 for number in numbers):
+        raise InputError(f"{flag} {text!r}: numbers begin at 1")
+    return numbers
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line)

@@ -1,0 +1,154 @@
+"""The figures of runs under one view: frames, summary and gate decision, put together once for all who show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from evallib.errors import InputError
+from evallib.gate import Decision, Gate, decide
+from evallib.metrics import Summary, summarise
+from evallib.store import Run, open_run, read_log
+from evallib.strict_yaml import load_yaml
+from evallib.suite import Suite
+from evallib.views import View, open_view, outcomes_frame, verdicts_frame, view_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Figures", "load_figures", "load_gate", "load_views"]
+
+_PASSES_WHEN = {
+    "critical": "every critical check passes",
+    "top": "every check is at its top value",
+}
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One or several runs of one suite under one view, with everything that is said of them."""
+
+    views: tuple[View, ...]
+
+    @property
+    def view(self) -> str:
+        """The view's name; of several runs they all have it."""
+        return self.views[0].name
+
+    @property
+    def suite(self) -> Suite:
+        """The suite whose criteria stand in this view."""
+        return self.views[0].suite
+
+    @cached_property
+    def outcomes(self) -> pd.DataFrame:
+        """One row per planned sample."""
+        import pandas as pd
+
+        return pd.concat([outcomes_frame(view) for view in self.views], ignore_index=True)
+
+    @cached_property
+    def verdicts(self) -> pd.DataFrame:
+        """One row per verdict."""
+        import pandas as pd
+
+        return pd.concat([verdicts_frame(view) for view in self.views], ignore_index=True)
+
+    def summary(self, ks: Sequence[int] = ()) -> dict[str, Any]:
+        """What `evallib metrics --json` prints; in the read view with how much was read."""
+        passes_when = _PASSES_WHEN[self.suite.pass_rule]
+        found: Summary = summarise(self.outcomes, self.verdicts, ks, suite=self.suite.suite, passes_when=passes_when)
+        summary: dict[str, Any] = dict(found)
+        if self.views[0].readings:
+            summary["readings"] = [view.readings for view in self.views]
+            summary["caption"] += " " + " ".join(_read_sentence(view) for view in self.views)
+        return summary
+
+    def decision(self, gate: Gate | None = None) -> Decision:
+        """The gate over this view; with `gate`, other thresholds than the suite's own."""
+        (view,) = self.views
+        wanted = gate or self.suite.gate
+        planned = view.run.plan["gate_digest"]
+        chosen_after = gate_digest(wanted) != planned
+        checks_of = {case.id: [b.check.id for b in view.suite.bound[case.id]] for case in view.suite.cases}
+        return decide(
+            wanted,
+            self.outcomes,
+            self.verdicts,
+            complete=view.complete,
+            whole_validation=view.whole_validation,
+            chosen_after=chosen_after,
+            checks_of={} if view.suite.recorded or view.run.plan.get("imported") else checks_of,
+        )
+
+
+def gate_digest(gate: Gate | None) -> str:
+    """SHA-256 of a gate's canonical form, as plan.json holds it."""
+    from evallib.records import digest
+
+    return digest(gate.model_dump(mode="json") if gate else None)
+
+
+def _read_sentence(view: View) -> str:
+    r = view.readings
+    blind = "blind" if r["blind"] == r["readings"] and r["readings"] else f"{r['blind']} of {r['readings']} blind"
+    open_ = f", {r['unsure']} unsure and {r['disputed']} disputed left strict" if r["unsure"] or r["disputed"] else ""
+    stale = f", {r['stale']} stale not counted" if r["stale"] else ""
+    return (
+        f"Read in {view.run.id}: {r['strict_failures_read']} of {r['strict_failures']} strict failures and "
+        f"{r['strict_passes_read']} of {r['strict_passes']} strict passes ({blind}; chosen {', '.join(r['chosen']) or 'nowhere'})"
+        f"{open_}{stale}."
+    )
+
+
+def load_figures(references: Sequence[str], view: str, data: Path, adjudications: Path) -> Figures:
+    """The figures of the named runs under `view`; runs pooled must share the criteria of one suite."""
+    log = read_log(adjudications)
+    runs = [open_run(reference, data) for reference in references]
+    if len({run.id for run in runs}) < len(runs):
+        raise InputError("the same run is named twice; name each run once")
+    return _pooled(runs, view, log)
+
+
+def load_views(reference: str, data: Path, adjudications: Path, names: Sequence[str] = ()) -> list[Figures]:
+    """The figures of one run under each of its views (or those named), strict first."""
+    log = read_log(adjudications)
+    run = open_run(reference, data)
+    return [_pooled([run], name, log) for name in (names or view_names(run, log))]
+
+
+def _pooled(runs: Sequence[Run], name: str, log: Any) -> Figures:
+    views = tuple(open_view(run, name, log) for run in runs)
+    other = next((v for v in views if v.suite.digest != views[0].suite.digest), None)
+    if other is not None:
+        raise InputError(
+            f"runs {views[0].run.id!r} and {other.run.id!r} were scored by different criteria; figures of two criteria "
+            "are never pooled"
+        )
+    return Figures(views)
+
+
+def load_gate(path: Path, suite: Suite) -> Gate:
+    """Thresholds from a YAML file (a gate, or a mapping with key `gate`); each check they name must exist."""
+    import json
+
+    document = load_yaml(path)
+    value = document.value
+    if isinstance(value, dict) and set(value) == {"gate"}:
+        value = value["gate"]
+    try:
+        gate = Gate.model_validate_json(json.dumps(value))
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise InputError(f"{document.where(problem['loc'])}: {problem['msg']}") from error
+    unknown = [name for name in gate.checks if name not in suite.check_ids()]
+    if unknown:
+        raise InputError(f"{path}: the gate names check {unknown[0]!r}, which does not exist; known: {', '.join(suite.check_ids())}")
+    return gate
+
+

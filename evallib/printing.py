@@ -1,0 +1,163 @@
+"""Plain text for a terminal: tables, summaries, and untrusted text with its control characters made visible."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from evallib.adjudication import Readings
+from evallib.entries import Reading
+from evallib.records import POST_HOC_LABEL, Outcome, Sample, SampleKey, Verdict
+
+__all__ = [
+    "printable",
+    "progress_bar",
+    "reading_lines",
+    "rescored_lines",
+    "sample_lines",
+    "sample_table",
+    "summary_lines",
+    "table",
+    "views_table",
+]
+
+
+def printable(text: str) -> str:
+    """The text with everything a terminal would act on spelled out; line breaks and tabs stay."""
+    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" for c in text)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Left-aligned columns, two blanks apart."""
+    lines = [list(header), *(list(row) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A figure, or a dash where it is undefined."""
+    return "—" if value is None else f"{value:.{digits}f}"
+
+
+def interval(ends: Sequence[float] | None) -> str:
+    """`[lo, hi]`, or nothing where there is none."""
+    return "" if ends is None else f" [{ends[0]:.3f}, {ends[1]:.3f}]"
+
+
+def summary_lines(summary: Mapping[str, Any]) -> list[str]:
+    """The figures of one view, then one row per check."""
+    label = f" ({POST_HOC_LABEL})" if summary["post_hoc"] else ""
+    lines = [
+        f"view {summary['view']}{label}: {summary['cases']} cases, {summary['planned']} planned samples, "
+        f"{summary['scored']} scored, {summary['errors']} errors",
+        f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}, "
+        f"without errors {number(summary['without_errors']['pass_rate'])}, "
+        f"bounds{interval(summary['bounds'])}, mean score {number(summary['score_mean'])}",
+    ]
+    ks = list(summary["pass_at"])
+    rows = [
+        [k, number(summary["pass_at"][k]), number(summary["pass_hat"][k]), str(summary["eligible_cases"][k])] for k in ks
+    ]
+    lines += table(["k", "pass@k", "pass^k", "cases"], rows)
+    checks = [
+        [name, number(c["mean_raw"]), str(c["passed"]), str(c["failed"]), str(c["not_scored"]), str(c["not_applicable"])]
+        for name, c in summary["by_check"].items()
+    ]
+    return [*lines, *table(["check", "mean", "passed", "failed", "not scored", "n/a"], checks)]
+
+
+def views_table(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One row per view: counts, pass rate, pass@k and pass^k at the largest k, and its label."""
+    rows = []
+    for s in summaries:
+        k = list(s["pass_at"])[-1]
+        passed = round(s["pass_rate_micro"] * s["planned"])
+        rows.append(
+            [
+                ", ".join(s["runs"]),
+                s["view"],
+                f"{passed}/{s['planned']}",
+                f"{number(s['pass_rate'])}{interval(s['pass_rate_interval'])}",
+                str(s["errors"]),
+                f"{number(s['pass_at'][k])} / {number(s['pass_hat'][k])} (k={k})",
+                POST_HOC_LABEL if s["post_hoc"] else "",
+            ]
+        )
+    return table(["run", "view", "passed", "pass rate", "errors", "pass@k / pass^k", ""], rows)
+
+
+def _word(outcome: Outcome) -> str:
+    return {True: "pass", False: "fail", None: outcome.status}[outcome.passed]
+
+
+def sample_table(samples: Sequence[Sample], outcomes: Mapping[SampleKey, Outcome]) -> list[str]:
+    """One row per sample: outcome, score, status, what stands against it."""
+    rows = []
+    for sample in samples:
+        outcome = outcomes[sample.key]
+        rows.append(
+            [sample.case_id, str(sample.sample), _word(outcome), number(outcome.score), sample.status, printable(outcome.reason)[:90].replace("\n", " ")]
+        )
+    return table(["case", "sample", "outcome", "score", "status", "reason"], rows)
+
+
+def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) -> list[str]:
+    """One sample in full: answer, tool calls, verdicts with their reasons."""
+    lines = [f"== {sample.case_id} sample {sample.sample}: {_word(outcome)}, score {number(outcome.score)} ({sample.status})"]
+    lines += [printable(line) for line in (sample.answer or "(no answer)").split("\n")]
+    for call in sample.tool_calls:
+        ended = f" error: {call.error}" if call.error else ""
+        lines.append(printable(f"-- call {call.name} {dict(call.arguments)}{ended}")[:200])
+    rows = [
+        [_verdict_word(v), v.check_id, number(v.raw), "critical" if v.critical else "", v.origin, printable(v.reason)[:120].replace("\n", " ")]
+        for v in verdicts
+    ]
+    return [*lines, *table(["verdict", "check", "raw", "", "origin", "reason"], rows), ""]
+
+
+def _verdict_word(verdict: Verdict) -> str:
+    return {True: "pass", False: "fail", None: verdict.status}[verdict.passed]
+
+
+def reading_lines(readings: Readings) -> list[str]:
+    """One row per standing reading, then the stale and the unknown."""
+    rows = []
+    for (case, sample, check), stand in readings.by_item.items():
+        for logged in stand.entries:
+            entry = logged.entry
+            assert isinstance(entry, Reading)  # noqa: S101  # standing_readings keeps nothing else
+            rows.append([case, str(sample), check or "(answer)", stand.state, entry.reading, entry.author, entry.cause, printable(entry.reason)[:90]])
+    lines = table(["case", "sample", "check", "stands", "reading", "by", "cause", "reason"], rows)
+    lines += [f"stale, not counted: {logged.id}" for logged in readings.stale]
+    return lines + [f"names what the run does not have: {logged.id}" for logged in readings.unknown]
+
+
+def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
+    """Counts, then every flip by name, then what was expected and did not happen."""
+    name = f"preview of {'what would be ' if rescored['preview'] else ''}" if rescored["preview"] else ""
+    lines = [
+        f"{name}rescored ({POST_HOC_LABEL}): {rescored['recomputed']} verdicts recomputed, {rescored['carried']} carried over",
+        f"{len(rescored['flips'])} flips, {len(rescored['unexpected'])} unexpected, {len(rescored['missed'])} missed, "
+        f"{len(rescored['reverse'])} from pass to fail",
+    ]
+    rows = [
+        [f["run"], f["case_id"], str(f["sample"]), f"{f['from']} -> {f['to']}", "expected" if f["expected"] else "UNEXPECTED", ", ".join(f["checks"])]
+        for f in rescored["flips"]
+    ]
+    lines += table(["run", "case", "sample", "flip", "", "checks"], rows) if rows else []
+    lines += [f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in rescored["missed"]]
+    if rescored["predicted_after_preview"]:
+        lines.append("the expected flips were edited after a preview: predicted after preview")
+    return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines
+
+
+def progress_bar(done: Iterable[int], already: int, total: int) -> Iterator[int]:
+    """Passes `done` through while a bar with an ETA moves on stderr."""
+    from tqdm import tqdm
+
+    slow = 0.1 if sys.stderr.isatty() else 5.0
+    with tqdm(total=total, initial=already, unit="sample", file=sys.stderr, mininterval=slow, smoothing=0.1) as bar:
+        for one in done:
+            bar.update()
+            yield one

@@ -1,0 +1,344 @@
+"""Runs a suite against a target: planned first, sampled concurrently, journaled, scored, stored; resumable at any point."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Protocol
+
+from evallib.checks.judge import Judge
+from evallib.errors import IncompleteError, InputError
+from evallib.judges import Vote, build_prompt, judge_verdict, read_vote
+from evallib.records import ERROR_STATUSES, Sample, SampleKey, Verdict, digest
+from evallib.scoring import probe_failures, score_samples
+from evallib.store import Journal, Run, begin_run, finish_run, list_runs
+from evallib.store.runs import run_folder, unfinished
+from evallib.suite import Case, Deadlines, Suite, parse_suite
+from evallib.targets.base import Target, TargetOutput
+
+__all__ = ["JudgePanel", "RunOptions", "new_run_id", "run_suite", "sample_seed", "token_drift"]
+
+SEEDS_PER_CASE = 1024
+
+
+class JudgePanel(Protocol):
+    """Whoever answers judge prompts; `reply` raises on trouble and the trouble becomes the vote's problem."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """Model and endpoint, for the record."""
+
+    def preflight(self) -> None:
+        """Make sure that it answers."""
+
+    def reply(self, check: Judge, messages: list[dict[str, str]], *, seed: int, timeout_s: float) -> str:
+        """The text of one reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What to run and how; everything that decides the samples goes into plan.json."""
+
+    run_id: str
+    samples: int = 1
+    jobs: int = 4
+    split: str | None = None
+    cases: tuple[str, ...] = ()
+    seed: int = 0
+    resume: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.samples < SEEDS_PER_CASE:
+            raise InputError(f"--samples {self.samples}: must be from 1 to {SEEDS_PER_CASE - 1}")
+        if not 1 <= self.jobs <= 256:
+            raise InputError(f"--jobs {self.jobs}: must be from 1 to 256")
+
+
+def new_run_id(suite: Suite, target: str) -> str:
+    """A run id for now: suite, kind of target, UTC time."""
+    return f"{suite.suite}-{target.partition(':')[0]}-{datetime.now(UTC):%Y%m%dT%H%M%S}"
+
+
+def sample_seed(run_seed: int, case: Case, sample: int) -> int:
+    """The seed of one sample, below 2**31: a function of the run's seed, what the case asks, and the sample's number.
+
+    The case's name does not enter. Samples of one case have consecutive seeds, so that a script that takes its
+    variants in turn shows each of n variants once in n samples.
+    """
+    base = int(digest([run_seed, [step.ask for step in case.steps]], 8), 16) % 2**20
+    return base * SEEDS_PER_CASE + sample
+
+
+def run_suite(
+    suite_path: Path,
+    target: Target,
+    options: RunOptions,
+    data: Path,
+    *,
+    judge: JudgePanel | None = None,
+    deadlines: Deadlines | None = None,
+    progress: Callable[[Iterable[int], int, int], Iterable[int]] | None = None,
+) -> Run:
+    """Run the suite in `suite_path` and store the run under `data`; with `options.resume`, continue it.
+
+    `deadlines` stand in for the suite's own.
+
+    InputError when suite, options or an existing run forbid it (nothing is written), IncompleteError when it was
+    stopped and can be resumed.
+    """
+    text = suite_path.read_bytes()
+    suite = parse_suite(text.decode("utf-8"), str(suite_path))
+    if suite.recorded:
+        raise InputError(f"{suite_path}: this suite describes an imported run and cannot be run")
+    deadlines = deadlines or suite.deadlines
+    plan = _plan(suite, text, target, options, judge) | {"deadlines": deadlines.model_dump()}
+    run = _resumed(run_folder(data, options.run_id), plan) if options.resume else None
+    target.preflight()
+    if judge is not None:
+        judge.preflight()
+    if run is None:
+        run = begin_run(data, plan, text)
+    with Journal(run.folder / "journal.jsonl") as journal:
+        done = {sample.key for sample in unfinished(run)[0]}
+        todo = [key for key in run.planned if key not in done]
+        work = _Work(run.id, suite, target, judge, options.seed, deadlines, journal, str(plan["target"].get("model", "")))
+        _work_off(work, todo, len(run.planned), options.jobs, progress)
+        return _compact(run, suite)
+
+
+def _compact(run: Run, suite: Suite) -> Run:
+    samples, judged = unfinished(run)
+    order = {key: index for index, key in enumerate(run.planned)}
+    unique = {sample.key: sample for sample in samples}
+    ordered = sorted(unique.values(), key=lambda sample: order[sample.key])
+    given = {(v.case_id, v.sample, v.check_id): v for v in judged}
+    return finish_run(run, ordered, score_samples(suite, ordered, given), {"seconds": _seconds(run, ordered)})
+
+
+def _seconds(run: Run, samples: Sequence[Sample]) -> float:
+    began = datetime.fromisoformat(run.plan["created"])
+    return round((datetime.now(UTC) - began).total_seconds(), 3) if samples else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Everything a worker thread needs to make one sample."""
+
+    run_id: str
+    suite: Suite
+    target: Target
+    judge: JudgePanel | None
+    seed: int
+    deadlines: Deadlines
+    journal: Journal
+    target_model: str
+
+    def make(self, key: SampleKey) -> None:
+        case = self.suite.by_id[key[0]]
+        seed = sample_seed(self.seed, case, key[1])
+        started, clock = datetime.now(UTC), time.monotonic()
+        output = _run_target(self.target, case, seed, self.deadlines)
+        sample = Sample(
+            self.run_id, case.id, key[1], output.status, output.error, output.turns, output.files, output.answer,
+            output.exit_code, output.recorded, output.flags, seed, started.isoformat(),
+            round(time.monotonic() - clock, 6), output.usage,
+        )  # fmt: skip
+        self.journal.append(sample, list(self.judged(case, sample)))
+
+    def judged(self, case: Case, sample: Sample) -> Iterator[Verdict]:
+        """Verdicts of the model judges, asked while the run is in flight because they cannot be computed again."""
+        if self.judge is None or sample.status in ERROR_STATUSES:
+            return
+        for bound in self.suite.bound[case.id]:
+            if isinstance(bound.check, Judge):
+                votes = [self.vote(bound.check, case, sample, number) for number in range(bound.check.votes)]
+                identity = dict(self.judge.identity())
+                if identity.get("model") == self.target_model:
+                    identity["same_model_as_target"] = True
+                yield judge_verdict(bound.check, sample, votes, identity)
+
+    def vote(self, check: Judge, case: Case, sample: Sample, number: int) -> Vote:
+        assert self.judge is not None  # noqa: S101  # narrows for the type checker; `judged` returned otherwise
+        messages = build_prompt(check, "\n\n".join(step.ask for step in case.steps), case.key, sample.answer)
+        seed = sample_seed(self.seed, case, sample.sample) + number
+        try:
+            reply = self.judge.reply(check, messages, seed=seed, timeout_s=self.deadlines.judge_s)
+        except Exception as error:  # noqa: BLE001  # one vote's trouble is that vote's problem, whatever it was
+            return Vote(None, "", f"{type(error).__name__}: {error}"[:300])
+        return read_vote(reply, check.scale)
+
+
+def _run_target(target: Target, case: Case, seed: int, deadlines: Deadlines) -> TargetOutput:
+    try:
+        return target.run(case.steps, seed=seed, deadlines=deadlines)
+    except Exception as error:  # noqa: BLE001  # the edge of a target: its trouble is a status, not the run's end
+        return TargetOutput(status="harness_error", error=f"{type(error).__name__}: {error}"[:500])
+
+
+def _work_off(
+    work: _Work,
+    todo: Sequence[SampleKey],
+    planned: int,
+    jobs: int,
+    progress: Callable[[Iterable[int], int, int], Iterable[int]] | None,
+) -> None:
+    """Make every sample of `todo` with `jobs` threads; stop cleanly at the deadline or on an interrupt."""
+    limit = work.deadlines.run_s
+    pool = ThreadPoolExecutor(jobs, thread_name_prefix="sample")
+    finished = _completions(pool, work, todo, jobs, None if limit is None else time.monotonic() + limit)
+    try:
+        for _ in progress(finished, planned - len(todo), planned) if progress else finished:
+            pass
+    except (KeyboardInterrupt, TimeoutError) as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        why = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped at its deadline of {limit} s"
+        raise IncompleteError(
+            f"run {work.run_id!r} was {why}; finished samples are kept, continue with the same command and --resume"
+        ) from error
+    pool.shutdown()
+
+
+def _completions(
+    pool: ThreadPoolExecutor, work: _Work, todo: Sequence[SampleKey], jobs: int, until: float | None
+) -> Iterator[int]:
+    """Yields once per finished sample; never more than twice `jobs` are handed out ahead."""
+    waiting = iter(todo)
+    running: set[Future[None]] = set()
+    while True:
+        for key in waiting:
+            running.add(pool.submit(work.make, key))
+            if len(running) >= 2 * jobs:
+                break
+        if not running:
+            return
+        left = None if until is None else max(0.0, until - time.monotonic())
+        ended, running = wait(running, timeout=left, return_when=FIRST_COMPLETED)
+        if not ended:
+            raise TimeoutError
+        for future in ended:
+            future.result()
+            yield 1
+
+
+def _plan(
+    suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None
+) -> dict[str, Any]:
+    failures = probe_failures(suite)
+    if failures:
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        raise InputError(f"suite {suite.suite!r} fails its own self-check: {failures[0]}{more}; mend suite or probe first")
+    cases = suite.select(split=options.split, cases=options.cases)
+    return {
+        "run_id": options.run_id,
+        "created": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "suite": suite.suite,
+        "suite_digest": suite.digest,
+        "suite_sha256": hashlib.sha256(text).hexdigest(),
+        "gate_digest": suite.gate_digest,
+        "self_check": {"probes": len(suite.probes), "failures": 0, "digest": digest([p.model_dump(mode="json") for p in suite.probes], 16)},
+        "target": dict(target.identity()),
+        "judge": None if judge is None else dict(judge.identity()),
+        "split": options.split or "all",
+        "samples": options.samples,
+        "cases": {case.id: options.samples for case in cases},
+        "seed": options.seed,
+        "labels": dict(options.labels),
+        "host": _host(),
+        "versions": _versions(),
+        "build": _build(),
+    }
+
+
+_DECIDING = ("suite_sha256", "target", "judge", "cases", "seed")
+
+
+def _resumed(folder: Path, plan: Mapping[str, Any]) -> Run:
+    run = Run(folder)
+    if run.complete:
+        raise InputError(f"run {plan['run_id']!r} is complete already; choose another --run-id for a new one")
+    for name in _DECIDING:
+        if run.plan[name] != plan[name]:
+            raise InputError(
+                f"run {plan['run_id']!r} cannot be resumed: its {name} is not what it was when the run began; "
+                "use the same suite, target and options, or begin a new run"
+            )
+    return run
+
+
+def _host() -> dict[str, Any]:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "cpu": _cpu_name(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory / 2**30, 1),
+        "os": platform.platform(),
+    }
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": sys.version.split()[0]}
+    for name in ("evallib", "pyarrow", "pydantic"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _build() -> dict[str, Any]:
+    """Revision of the working folder and whether it differs from it; empty outside a git checkout."""
+
+    def git(*words: str) -> str:
+        found = subprocess.run(["git", *words], capture_output=True, text=True, check=False, timeout=20)  # noqa: S603, S607  # git of the PATH, fixed words
+        return found.stdout.strip() if found.returncode == 0 else ""
+
+    try:
+        revision = git("rev-parse", "HEAD")
+        return {"revision": revision, "dirty": bool(git("status", "--porcelain"))} if revision else {}
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+
+
+def token_drift(run: Run, data: Path) -> tuple[float, str] | None:
+    """How far the tokens per sample moved from the previous complete run of this suite and target, and its id.
+
+    A share, 0.25 for 25 % more; None when there is no such run or either has no token counts.
+    """
+    tokens = _tokens_per_sample(run)
+    earlier = [
+        other
+        for other in list_runs(data)
+        if other.id != run.id
+        and other.complete
+        and other.plan["suite"] == run.plan["suite"]
+        and other.plan["target"].get("kind") == run.plan["target"].get("kind")
+        and other.plan["created"] < run.plan["created"]
+    ]
+    before = max(earlier, key=lambda other: str(other.plan["created"]), default=None)
+    then = None if before is None else _tokens_per_sample(before)
+    return None if before is None or not then or tokens is None else (tokens / then - 1, before.id)
+
+
+def _tokens_per_sample(run: Run) -> float | None:
+    usage, count = run.manifest["usage"], run.manifest["counts"]["samples"]
+    if usage["input_tokens"] is None or usage["output_tokens"] is None or not count:
+        return None
+    return float(usage["input_tokens"] + usage["output_tokens"]) / count

@@ -1,0 +1,118 @@
+"""Readings stand beside the strict view; they never change a verdict."""
+
+from pathlib import Path
+
+import pytest
+
+from evallib.adjudication import make_reading, standing_readings
+from evallib.entries import Withdrawal
+from evallib.errors import InputError
+from evallib.records import Sample
+from evallib.store import Run, append_entry, read_log
+from evallib.views import open_view, outcomes_frame
+from tests.making import stored_run
+
+
+def read(run: Run, log: Path, sample: int, reading: str, **more: str) -> str:
+    entry = make_reading(run, "c-1", sample, **{"reading": reading, "reason": "because", "author": "ann", **more})  # type: ignore[arg-type]
+    return append_entry(log, entry).id
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return stored_run(tmp_path, {"c-1": ["four", "it is 4", "one two three four five six"]})
+
+
+def states(run: Run, log: Path) -> list[tuple[str, bool | None, str]]:
+    frame = outcomes_frame(open_view(run, "read", read_log(log)))
+    return [(row.status, None if row.passed is None or row.passed != row.passed else bool(row.passed), row.reading) for row in frame.astype({"passed": object}).itertuples()]
+
+
+def test_a_reading_of_an_answer_replaces_its_outcome(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 2, "pass")
+    assert open_view(run, "read", read_log(tmp_path / "log")).outcomes["c-1", 2].passed is True
+    assert open_view(run, "strict", []).outcomes["c-1", 2].passed is False
+
+
+def test_a_reading_of_a_check_replaces_that_check_and_folds_again(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 2, "pass", check="says")
+    outcome = open_view(run, "read", read_log(tmp_path / "log")).outcomes["c-1", 2]
+    assert (outcome.passed, outcome.score) == (True, 1.0)
+
+
+def test_infra_becomes_an_error_and_unsure_leaves_strict_standing(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 1, "infra")
+    read(run, tmp_path / "log", 2, "unsure")
+    view = open_view(run, "read", read_log(tmp_path / "log"))
+    assert view.outcomes["c-1", 1].status == "error"
+    assert (view.outcomes["c-1", 2].passed, view.states["c-1", 2]) == (False, "unsure")
+
+
+def test_readers_who_differ_leave_strict_standing_as_disputed(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 2, "pass")
+    read(run, tmp_path / "log", 2, "fail", author="bea")
+    view = open_view(run, "read", read_log(tmp_path / "log"))
+    assert (view.outcomes["c-1", 2].passed, view.states["c-1", 2]) == (False, "disputed")
+    assert view.readings["disputed"] == 1
+
+
+def test_a_withdrawn_or_superseded_reading_does_not_count(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    first = read(run, log, 2, "pass")
+    read(run, log, 2, "fail", supersedes=first)
+    assert open_view(run, "read", read_log(log)).states["c-1", 2] == "fail"
+    second = read(run, log, 1, "fail")
+    append_entry(log, Withdrawal(author="ann", withdraws=second, reason="slip"))
+    assert ("c-1", 1) not in open_view(run, "read", read_log(log)).states
+
+
+def test_a_reading_of_another_answer_is_stale_and_not_counted(run: Run, tmp_path: Path) -> None:
+    entry = make_reading(run, "c-1", 2, reading="pass", reason="because", author="ann")
+    append_entry(tmp_path / "log", entry.model_copy(update={"answer_digest": "0" * 16}))
+    readings = standing_readings(run, read_log(tmp_path / "log"))
+    assert (len(readings.stale), readings.by_item) == (1, {})
+
+
+def test_a_reading_keeps_what_strict_said_and_how_it_was_read(run: Run) -> None:
+    entry = make_reading(run, "c-1", 2, reading="pass", reason="because", author="ann", check="says")
+    assert entry.strict.startswith("fail: ")
+    assert (entry.blind, entry.chosen) == (False, "by hand")
+    assert entry.criteria_digest
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"reading": "good"}, "say one of pass, fail, infra, unsure"),
+        ({"reason": "  "}, "needs a reason"),
+        ({"author": ""}, "needs a reason and a reviewer"),
+        ({"check": "size"}, "no check 'size'"),
+        ({"cause": "mood"}, "say one of true-failure"),
+        ({"sample": 9}, "no sample 9"),
+    ],
+)
+def test_a_reading_that_says_nothing_clear_is_refused(run: Run, more: dict[str, object], said: str) -> None:
+    given: dict[str, object] = {"reading": "pass", "reason": "r", "author": "a", "sample": 1, **more}
+    sample = given.pop("sample")
+    with pytest.raises(InputError, match=said):
+        make_reading(run, "c-1", sample, **given)  # type: ignore[arg-type]
+
+
+def test_control_characters_in_a_reason_become_visible(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 1, "fail", reason="bell\x07 and \x1b[31mred")
+    ((_, entry),) = read_log(tmp_path / "log")
+    assert entry.reason == "bell\\x07 and \\x1b[31mred"
+
+
+def test_what_was_read_stands_beside_the_figure(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 2, "pass")
+    coverage = open_view(run, "read", read_log(tmp_path / "log")).readings
+    assert (coverage["strict_failures"], coverage["strict_failures_read"], coverage["blind"]) == (1, 1, 0)
+
+
+def test_an_error_stays_an_error_unless_it_is_read(tmp_path: Path) -> None:
+    broken = Sample("r-1", "c-1", 1, status="provider_error", error="503")
+    run = stored_run(tmp_path, {}, samples=[broken])
+    assert open_view(run, "read", []).outcomes["c-1", 1].status == "error"
+    read(run, tmp_path / "log", 1, "pass")
+    assert states(run, tmp_path / "log") == [("scored", True, "pass")]

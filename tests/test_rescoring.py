@@ -1,0 +1,122 @@
+"""Changed criteria beside the original: counted, named, dated, and never a byte of the original touched."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from evallib.errors import InputError
+from evallib.records import POST_HOC_LABEL
+from evallib.rescoring import rescore
+from evallib.store import open_run, read_log, verify_log, verify_run
+from evallib.views import open_view
+from tests.making import SUITE, stored_run
+
+ENTRY = """\
+kind: rescoring
+slug: widen
+author: r1
+reason: "'4' is four"
+changes: [{check: says, cases: [c-1], fix: widen, reason: a digit is as good}]
+expects: [{run: r-1, case: c-1, sample: 2, to: pass}]
+"""
+WIDER = SUITE.replace("{facts: [four]}", "{facts: [[four, '4']]}")
+
+
+def files(tmp_path: Path, suite: str = WIDER, entry: str = ENTRY) -> tuple[Path, Path, Path]:
+    (tmp_path / "new.yaml").write_text(suite)
+    (tmp_path / "entry.yaml").write_text(entry)
+    return tmp_path / "new.yaml", tmp_path / "entry.yaml", tmp_path / "log"
+
+
+def test_an_expected_flip_is_counted_and_carried_verdicts_are_marked(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"], "c-2": ["five"]})
+    done = rescore([run], *files(tmp_path)).as_dict()
+    assert (done["recomputed"], done["carried"]) == (2, 4)
+    assert [(f["case_id"], f["sample"], f["from"], f["to"], f["checks"], f["expected"]) for f in done["flips"]] == [
+        ("c-1", 2, "fail", "pass", ["says"], True)
+    ]
+    assert (done["unexpected"], done["missed"], done["reverse"]) == ([], [], [])
+    view = open_view(run, "rescored:widen", [])
+    assert {(v.case_id, v.check_id): v.origin for v in view.verdicts}["c-2", "says"] == "carried"
+
+
+def test_the_original_keeps_every_byte_and_the_entry_is_twice_the_same(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    before = {p.name: p.read_bytes() for p in run.folder.iterdir()}
+    rescore([run], *files(tmp_path))
+    assert {p.name: p.read_bytes() for p in run.folder.iterdir() if p.is_file()} == before
+    (logged,) = (tmp_path / "log" / "entries").rglob("*.yaml")
+    (copied,) = run.folder.glob("rescored/*/entry.yaml")
+    assert logged.read_bytes() == copied.read_bytes()
+    assert verify_run(run, tmp_path / "log").problems == verify_log(tmp_path / "log").problems == []
+
+
+def test_the_table_itself_says_that_it_is_post_hoc(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    rescore([run], *files(tmp_path))
+    (table,) = run.folder.glob("rescored/*/verdicts.parquet")
+    metadata = pq.read_schema(table).metadata
+    assert metadata[b"label"].decode() == POST_HOC_LABEL
+    assert metadata[b"view"].startswith(b"rescored:")
+
+
+def test_unexpected_missed_and_reverse_flips_are_named(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    narrower = SUITE.replace("{facts: [four]}", "{facts: ['4']}")
+    entry = ENTRY.replace("sample: 2", "sample: 3")
+    done = rescore([run], *files(tmp_path, narrower, entry)).as_dict()
+    assert [(f["sample"], f["to"]) for f in done["unexpected"]] == [(1, "fail"), (2, "pass")]
+    assert [f["sample"] for f in done["reverse"]] == [1]
+    assert [m["sample"] for m in done["missed"]] == [3]
+
+
+def test_a_preview_writes_no_view_and_what_is_predicted_after_it_says_so(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
+    preview = rescore([run], *files(tmp_path, entry=nothing), preview=True).as_dict()
+    assert (preview["entry"], len(preview["flips"])) == (None, 1)
+    assert not run.rescorings
+    assert read_log(tmp_path / "log") == []
+    assert rescore([run], *files(tmp_path)).as_dict()["predicted_after_preview"] is True
+
+
+def test_a_prediction_that_stood_before_the_preview_stays_one(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    rescore([run], *files(tmp_path), preview=True)
+    assert rescore([run], *files(tmp_path)).as_dict()["predicted_after_preview"] is False
+
+
+@pytest.mark.parametrize(
+    ("suite", "entry", "said"),
+    [
+        (WIDER.replace("two and two", "two and nine"), ENTRY, "asks something else"),
+        (WIDER.replace("max_words: 5", "max_words: 9"), ENTRY, "changes check 'short'.*does not list"),
+        (WIDER, ENTRY.replace("check: says", "check: sais"), "names check 'sais'"),
+        (WIDER, ENTRY + "time: now\n", "'time' is stamped by the tool"),
+        (WIDER, ENTRY.replace("fix: widen", "fix: tweak"), r"entry\.yaml, line 5"),
+        (WIDER.replace("c-1", "c-9"), ENTRY, "has no case 'c-1'"),
+    ],
+)
+def test_what_is_no_honest_rescoring_is_refused_and_leaves_nothing(tmp_path: Path, suite: str, entry: str, said: str) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    with pytest.raises(InputError, match=said):
+        rescore([run], *files(tmp_path, suite, entry))
+    assert not (run.folder / "rescored").exists()
+    assert not (tmp_path / "log").exists()
+
+
+def test_the_same_rescoring_twice_is_refused(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    rescore([run], *files(tmp_path))
+    with pytest.raises(InputError, match="exists already"):
+        rescore([open_run("r-1", tmp_path)], *files(tmp_path))
+    assert len(read_log(tmp_path / "log")) == 1
+
+
+def test_a_changed_weight_carries_the_verdict_under_the_new_weight(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four"]})
+    heavier = SUITE.replace("id: short,", "id: short, weight: 3,")
+    entry = ENTRY.replace("check: says, cases: [c-1], fix: widen", "check: short, fix: weight")
+    done = rescore([run], *files(tmp_path, heavier, entry))
+    assert {v.check_id: (v.origin, v.weight) for v in done.runs[0].verdicts}["short"] == ("carried", 3.0)
