@@ -546,6 +546,11 @@ def test_no_case_or_check_of_the_real_criteria_is_named_in_the_package():
     assert found == set()
 
 
+def test_a_file_name_with_a_line_break_stays_in_its_comment(tmp_path):
+    path = write_criteria(tmp_path, criteria()).rename(tmp_path / "a\nsuite: b.json")
+    assert parse_suite(read_berth_suite(path), "suite").suite == "berth"
+
+
 # Berth's readings
 
 LOG = """# Log

@@ -63,12 +63,17 @@ class SourceFile:
     size: int
     sha256: str
 
+    @property
+    def name(self) -> str:
+        """The file's name, without what could not be written to UTF-8 or would break a line."""
+        return " ".join(self.path.name.encode("utf-8", "replace").decode().split())
+
     def identity(self, format_name: str, set_name: str) -> dict[str, Any]:
         """The `source` of an import: enough to tell later whether a file is the one that was read."""
         return {
             "format": format_name,
             "set": set_name,
-            "path": self.path.name,
+            "path": self.name,
             "bytes": self.size,
             "sha256": self.sha256,
         }

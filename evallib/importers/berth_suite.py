@@ -46,7 +46,7 @@ def read_berth_suite(path: Path) -> str:
         **({"aliases": aliases} if aliases else {}),
         "cases": cases,
     }
-    text = _HEADER.format(name=path.name, sha256=file.sha256) + "\n" + dump_yaml(printable(suite))
+    text = _HEADER.format(name=file.name, sha256=file.sha256) + "\n" + dump_yaml(printable(suite))
     parse_suite(text, f"the suite made of {path}")
     return text
 

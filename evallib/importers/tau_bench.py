@@ -32,13 +32,14 @@ def read_tau_bench(path: Path) -> Imported:
     file = read_source(path)
     trials = sorted(_trials(file), key=lambda trial: (trial.task, trial.number))
     _refuse_doubles(trials)
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:100] or _FORMAT
+    set_name = file.name.removesuffix(path.suffix)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", set_name).strip("-._")[:100] or _FORMAT
     return Imported(
-        recorded_suite(name, f"tau-bench trajectories of {path.name}, verdicts as recorded", _cases(trials)),
-        tuple(_sample(trial, path.stem) for trial in trials),
+        recorded_suite(name, f"tau-bench trajectories of {file.name}, verdicts as recorded", _cases(trials)),
+        tuple(_sample(trial, set_name) for trial in trials),
         tuple(_verdict(trial) for trial in trials),
-        {"kind": "import", "format": _FORMAT, "model": None, "settings": None, "set": path.stem},
-        file.identity(_FORMAT, path.stem),
+        {"kind": "import", "format": _FORMAT, "model": None, "settings": None, "set": set_name},
+        file.identity(_FORMAT, set_name),
     )
 
 
