@@ -41,7 +41,7 @@ class _NamesTools(Check):
 class ToolCalled(_NamesTools):
     """One of the tools was called with at least these arguments.
 
-    Example: `{id: reads-logs, check: tool_called, tools: [get_logs], args: {previous: true}}`
+    Example: `{id: looks-back, check: tool_called, tools: [get_logs], args: {previous: true}}`
 
     Arguments the check does not name are free; those it names must agree in value and type (true is not 1, 1 is not
     "1"), objects inside them again by the keys named.
@@ -93,7 +93,7 @@ class ToolForbidden(_NamesTools):
 class ToolBudget(Check):
     """At most so many tool calls.
 
-    Example: `{id: tool-budget, check: tool_budget, max: 6}`
+    Example: `{id: few-calls, check: tool_budget, max: 6}`
     """
 
     check: Literal["tool_budget"]
