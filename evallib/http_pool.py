@@ -64,10 +64,11 @@ class HttpPool:
                 timeout=urllib3.Timeout(total=max(seconds, 0.001)), preload_content=False,
             )  # fmt: skip
             return _whole(response)
-        except HTTPTimeoutError as error:
-            raise TimeIsUpError(f"no whole reply within {seconds:g} s") from error
         except (NewConnectionError, SSLError) as error:
             raise UnreachableError(_cause(error)) from error
+        # Second, for urllib3 counts a refused connection among its timeouts.
+        except HTTPTimeoutError as error:
+            raise TimeIsUpError(f"no whole reply within {seconds:g} s") from error
         except (HTTPError, OSError) as error:
             raise ConnectionLostError(_cause(error)) from error
 

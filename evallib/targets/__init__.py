@@ -1,55 +1,39 @@
 """Targets, one small file per kind, found in `KINDS`.
 
-`base` says what a target is; `chat` asks any OpenAI-compatible endpoint; `scripted` starts `script_server`, which
-answers from a `script`, and asks it through `chat`; `knowledge` is the folder a target may read. A target of your own:
-`custom:package.module:NAME#ADDRESS`, where NAME(address, setting) gives an object with the methods of `base.Target`.
+`base` says what a target is and `opening` which one `kind[:address]` means; `chat` asks any OpenAI-compatible endpoint;
+`scripted` starts `script_server`, which answers from a `script`, and asks it through `chat`; `knowledge` is the folder
+a target may read. A target of your own is written `custom:package.module:NAME#ADDRESS`, where NAME(address, setting)
+gives an object with the methods of `base.Target`. Names are loaded when first used: a scripted model's server needs
+none of them.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from evallib.errors import InputError
-from evallib.suite import Suite
-from evallib.targets.base import OpenTarget, Setting, Target, TargetOptions, TargetOutput
+if TYPE_CHECKING:
+    from evallib.targets.base import Setting, Target, TargetOptions, TargetOutput
+    from evallib.targets.opening import KINDS, open_target
+
+_HOMES = {
+    "KINDS": "opening",
+    "Setting": "base",
+    "Target": "base",
+    "TargetOptions": "base",
+    "TargetOutput": "base",
+    "open_target": "opening",
+}
+"""Public name to the module of this package that defines it."""
 
 __all__ = ["KINDS", "Setting", "Target", "TargetOptions", "TargetOutput", "open_target"]
 
-KINDS = {
-    "chat": "evallib.targets.chat:open_chat",
-    "custom": "evallib.targets:open_custom",
-    "scripted": "evallib.targets.scripted:open_scripted",
-}
-"""Target kind to the function that opens it, by dotted name, so that a kind is imported when it is used."""
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; public names: {', '.join(__all__)}")
 
 
-def open_target(spec: str, suite: Suite, suite_dir: Path, options: TargetOptions | None = None) -> Target:
-    """The target written as `kind[:address]`; it learns the suite's system prompt and knowledge folder, no more."""
-    kind, _, address = spec.partition(":")
-    if kind not in KINDS:
-        raise InputError(f"unknown target kind {kind!r} in {spec!r}; known: {', '.join(sorted(KINDS))}")
-    options = options or TargetOptions(deadlines=suite.deadlines)
-    system = suite.system if options.system is None else options.system
-    knowledge = suite_dir / suite.knowledge if suite.knowledge else None
-    return _found(KINDS[kind])(address, Setting(system, knowledge, suite_dir, options))
-
-
-def open_custom(address: str, setting: Setting) -> Target:
-    """The target that `package.module:NAME` opens, given what follows `#`."""
-    name, _, rest = address.partition("#")
-    if ":" not in name:
-        raise InputError(f"target 'custom:{address}' must be written custom:package.module:NAME[#ADDRESS]")
-    return _found(name)(rest, setting)
-
-
-def _found(name: str) -> OpenTarget:
-    module, _, attribute = name.partition(":")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"target {name!r} cannot be imported: {error}") from error
-    if not callable(found):
-        raise InputError(f"target {name!r} is no function or class; it must be callable with (address, setting)")
-    opener: OpenTarget = found
-    return opener
+def __dir__() -> list[str]:
+    return __all__

@@ -114,14 +114,15 @@ class _Conversation:
         calls: list[ToolCall] = []
         usage, text = Usage(), ""
         try:
-            for _ in range(MAX_ROUNDS + 1):
+            for rounds in range(MAX_ROUNDS + 1):
                 reply = self.ask(started)
                 usage += reply.usage
                 if not reply.tool_calls:
                     text = self.clean(reply.text)
                     self.messages.append({"role": "assistant", "content": text})
                     return
-                self.answer_tools(reply, calls)
+                if rounds < MAX_ROUNDS:
+                    self.answer_tools(reply, calls)
             raise _TooManyRoundsError(f"the model still asked for tools after {MAX_ROUNDS} rounds")
         finally:
             took = monotonic() - started

@@ -7,6 +7,7 @@ parent is gone: a scripted target that is killed leaves no server behind.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -22,7 +23,6 @@ from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Self
 
 from evallib.errors import EvallibError, InfrastructureError
-from evallib.records import digest
 from evallib.targets.script import Answer, Conversation, Script, load_script
 
 __all__ = ["ScriptServer", "main", "serve_script", "serve_script_forever"]
@@ -41,6 +41,8 @@ class _Asked(NamedTuple):
     """A valid request."""
 
     conversation: Conversation
+    id: str
+    """The same for the same request."""
     stream: bool
     stream_usage: bool
 
@@ -189,7 +191,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif asked.stream:
             self._stream(_chunks(answer, asked))
         else:
-            self._json(200, _completion(answer, asked.conversation))
+            self._json(200, _completion(answer, asked))
 
     def _refuse(self, refusal: _Refused) -> None:
         kind = "invalid_request_error" if refusal.status < 500 else "server_error"
@@ -200,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, json.dumps(value).encode(), "application/json")
 
     def _send(self, status: int, body: bytes, kind: str) -> None:
-        self.send_response(status)
+        self.send_response_only(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -233,7 +235,7 @@ def _validated(body: bytes) -> _Asked:
     options = asked.get("stream_options") or {}
     usage = isinstance(options, dict) and options.get("include_usage") is True
     conversation = Conversation(asked["model"], asked["messages"], asked.get("seed") or 0)
-    return _Asked(conversation, asked.get("stream") is True, usage)
+    return _Asked(conversation, f"chatcmpl-{hashlib.sha256(body).hexdigest()[:24]}", asked.get("stream") is True, usage)
 
 
 def _check_messages(messages: Any) -> None:
@@ -276,9 +278,8 @@ def _check_options(asked: dict[str, Any]) -> None:
         raise _Refused("`n` must be 1", "n")
 
 
-def _head(conversation: Conversation, kind: str) -> dict[str, Any]:
-    seen = digest([conversation.model, conversation.seed, json.dumps(list(conversation.messages))], 24)
-    return {"id": f"chatcmpl-{seen}", "object": kind, "created": 0, "model": conversation.model}
+def _head(asked: _Asked, kind: str) -> dict[str, Any]:
+    return {"id": asked.id, "object": kind, "created": 0, "model": asked.conversation.model}
 
 
 def _message(answer: Answer, identity: str) -> dict[str, Any]:
@@ -305,15 +306,15 @@ def _finish(answer: Answer) -> str:
     return answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop")
 
 
-def _completion(answer: Answer, conversation: Conversation) -> dict[str, Any]:
-    head = _head(conversation, "chat.completion")
+def _completion(answer: Answer, asked: _Asked) -> dict[str, Any]:
+    head = _head(asked, "chat.completion")
     choice = {"index": 0, "message": _message(answer, head["id"]), "logprobs": None, "finish_reason": _finish(answer)}
-    return {**head, "choices": [choice], "usage": _usage(answer, conversation)}
+    return {**head, "choices": [choice], "usage": _usage(answer, asked.conversation)}
 
 
 def _chunks(answer: Answer, asked: _Asked) -> Iterator[dict[str, Any]]:
     """The reply word by word, then its end, then the usage if asked for."""
-    head = _head(asked.conversation, "chat.completion.chunk")
+    head = _head(asked, "chat.completion.chunk")
 
     def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
         return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
