@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,17 @@ from evallib.records import Sample
 from evallib.runner import sample_seed
 from evallib.scoring import fold, probe_failures, score_samples
 from evallib.strict_yaml import load_yaml
-from evallib.suite import Case, Suite, load_suite
-from evallib.targets.script import Conversation, Script, load_script
+from evallib.suite import Case, Suite
+from evallib.suite import load_suite as read_suite
+from evallib.targets.script import Conversation, Script
+from evallib.targets.script import load_script as read_script
 
 SUITES = Path(__file__).resolve().parent.parent / "data" / "suites"
 TICKETS, BASICS = SUITES / "tickets", SUITES / "basics"
 TICKET_SCRIPTS = sorted(path.name for path in TICKETS.glob("*.yaml") if path.name != "suite.yaml")
 SCRIPTS = [*(TICKETS / name for name in TICKET_SCRIPTS), BASICS / "script.yaml"]
+# Read once for all tests: both are frozen.
+load_suite, load_script = cache(read_suite), cache(read_script)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +120,9 @@ def test_no_reference_names_what_is_forbidden_nor_says_it_in_over_250_words(tick
         assert not [phrase for phrase in case.key["forbidden"] if phrase.lower() in reference.lower()], case.id
 
 
-@pytest.mark.parametrize("folder", [TICKETS, TICKETS / "demo" / "suite-v2.yaml", BASICS], ids=["tickets", "v2", "basics"])
+@pytest.mark.parametrize(
+    "folder", [TICKETS, TICKETS / "demo" / "suite-v2.yaml", BASICS], ids=["tickets", "v2", "basics"]
+)
 def test_every_probe_behaves(folder: Path) -> None:
     assert probe_failures(load_suite(folder)) == []
 
@@ -181,7 +188,9 @@ def test_the_rescoring_entry_expects_exactly_the_flips_it_causes(tickets: Suite)
     entry = read_entry(load_yaml(TICKETS / "demo" / "entry.yaml"))
     assert isinstance(entry, Rescoring)
     samples = demo_answers(tickets)
-    before, after = ({(v.case_id, v.sample, v.check_id): v.passed for v in score_samples(s, samples)} for s in (tickets, widened))
+    before, after = (
+        {(v.case_id, v.sample, v.check_id): v.passed for v in score_samples(s, samples)} for s in (tickets, widened)
+    )
     flips = {(case, n) for (case, n, check), passed in after.items() if passed != before[(case, n, check)]}
     assert flips == {(e.case, e.sample) for e in entry.expects if e.run == "demo-tickets" and e.to == "pass"}
     assert len(flips) == 3
@@ -231,11 +240,18 @@ def test_every_basic_question_can_be_passed_and_failed(basics: Suite) -> None:
         samples = [Sample("r", case.id, n, answer=text) for n, text in enumerate(sorted(answers), 1)]
         passed = {fold(s, score_samples(basics, [s]), basics.pass_rule).passed for s in samples}
         assert True in passed, case.id
-        assert fold(Sample("r", case.id, 1), score_samples(basics, [Sample("r", case.id, 1)]), basics.pass_rule).passed is False
+        assert (
+            fold(Sample("r", case.id, 1), score_samples(basics, [Sample("r", case.id, 1)]), basics.pass_rule).passed
+            is False
+        )
     assert load_script(BASICS / "script.yaml").default is not None
 
 
 def test_most_basic_questions_have_answers_of_both_kinds_in_the_script(basics: Suite) -> None:
     script = load_script(BASICS / "script.yaml")
-    mixed = [c.id for c in basics.cases if {not failures(basics, c, spoken(script, c, seed)) for seed in range(8)} == {True, False}]
+    mixed = [
+        c.id
+        for c in basics.cases
+        if {not failures(basics, c, spoken(script, c, seed)) for seed in range(8)} == {True, False}
+    ]
     assert len(mixed) >= len(basics.cases) / 2
