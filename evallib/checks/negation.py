@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
-__all__ = ["Cue", "adjacent", "cues", "dangles", "denied_after", "is_conditional", "rejects_previous", "without_idioms"]
+__all__ = [
+    "BLANK",
+    "Cue",
+    "adjacent",
+    "cues",
+    "dangles",
+    "denied_after",
+    "is_conditional",
+    "rejects_previous",
+    "without_idioms",
+]
 
 _NEED = "need|reason|point|use|sense|cause|benefit|call|justification|plans?|intention|excuse"
 _BAD = (
@@ -29,6 +40,10 @@ _IDIOMS = re.compile(
     r"|\bno (?:problem|harm|risk|danger|doubt|question|choice|option|alternative|way around|other)\b"
     r"|\bnothing (?:wrong|bad|against)\b"
 )
+
+_MAY_BE_IDIOM = re.compile(r"n't\b|\bn(?:ot|o|ever|othing|obody)\b|\bcannot\b|\bwh(?:y|ether)\b")
+BLANK = "\x1f"
+"""Stands for each character of an idiom."""
 
 _DIRECTIVE = re.compile(
     r"\b(?:never|neither|nor|cannot|not|nothing|nobody|no one|none of|unable to|hold off|resist|beware of|no longer)\b"
@@ -68,7 +83,7 @@ _AUX = r"(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|
 _NOT = rf"(?:\b{_AUX}(?:\s+\w+ly)?\s+(?:not|never|no)\b|\b\w+n't\b|\bcannot\b|\bnever\b)"
 _VERDICT = rf"\b(?:is|are|was|were|be|being|remains?|seems?|becomes?)\s+(?:\w+ly |very |too |also |just )*(?:{_BAD})\b"
 _AFTER = re.compile(
-    rf"(?P<between>(?:[^\w]*[\w'-]+){{0,8}}?)[^\w]*(?:{_NOT}|{_VERDICT}"
+    rf"(?P<between>(?:\W++\w++(?:['-]\w++)*+){{0,8}}?)\W*+(?:{_NOT}|{_VERDICT}"
     rf"|\b(?:should|must|to|can) be avoided\b|\b(?:fixes|solves|changes|helps) nothing\b"
     r"|\bmakes? (?:things|it|matters) worse\b)"
 )
@@ -98,14 +113,17 @@ class Cue:
     """`directive` denies all that follows, `declarative` its own verb, `object` the noun or -ing form after it."""
 
 
+@lru_cache(maxsize=1024)
 def without_idioms(clause: str) -> str:
     """`clause` with idioms that deny nothing ("not only", "do not hesitate to") blanked out, place by place."""
-    return _IDIOMS.sub(lambda hit: "\x1f" * len(hit[0]), clause)
+    if not _MAY_BE_IDIOM.search(clause):
+        return clause
+    return _IDIOMS.sub(lambda hit: BLANK * len(hit[0]), clause)
 
 
-def cues(clause: str) -> list[Cue]:
-    """The negating words of a clause, idioms left out."""
-    plain = without_idioms(clause)
+@lru_cache(maxsize=1024)
+def cues(plain: str) -> tuple[Cue, ...]:
+    """The negating words of a clause, given without idioms, in order."""
     declarative = [Cue(*hit.span(), "declarative") for hit in _DECLARATIVE.finditer(plain)]
     taken = [(cue.start, cue.end) for cue in declarative]
     objects = [Cue(*hit.span(), "object") for hit in _OBJECT.finditer(plain)]
@@ -114,12 +132,12 @@ def cues(clause: str) -> list[Cue]:
         for hit in _DIRECTIVE.finditer(plain)
         if not any(start < hit.end() and hit.start() < end for start, end in taken)
     ]
-    return sorted([*declarative, *objects, *directive], key=lambda cue: cue.start)
+    return tuple(sorted([*declarative, *objects, *directive], key=lambda cue: cue.start))
 
 
 def adjacent(before: str) -> bool:
     """Whether the text right before a phrase denies just that phrase: "no full" reinstall, "stop" reinstalling."""
-    return _ADJACENT.search(without_idioms(before)) is not None
+    return _ADJACENT.search(before[-40:]) is not None
 
 
 def dangles(clause: str) -> bool:
@@ -138,7 +156,7 @@ def denied_after(after: str, *, nominal: bool) -> bool:
     A `nominal` phrase (an -ing form, a noun) can be the subject of what follows; a command hardly can, so that a
     second command or a new subject between it and the negation means that something else is denied.
     """
-    hit = _AFTER.match(without_idioms(after))
+    hit = _AFTER.match(after)
     if not hit:
         return False
     between = hit["between"]

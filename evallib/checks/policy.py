@@ -12,10 +12,12 @@ from pydantic import model_validator
 from evallib.checks.base import Check, Texts
 from evallib.checks.clauses import Reading, read_clauses
 from evallib.checks.folding import fold, merged, shown
-from evallib.checks.promises import promises
+from evallib.checks.promises import dates, is_promise
 from evallib.records import Sample, Verdict
 
 __all__ = ["Forbids", "phrase_pattern"]
+
+_PROMISE = "a promised date"
 
 
 class _Said(NamedTuple):
@@ -49,8 +51,11 @@ class Forbids(Check):
     def judge(self, sample: Sample) -> Verdict:
         """Fail with the first clauses that say something forbidden."""
         folded = fold(sample.answer)
+        named = list(self._named(folded.text))
+        if not named:
+            return self.scored(sample, True, self._absent())
         reading = read_clauses(sample.answer, folded)
-        said = list(self._said(reading))
+        said = list(_said(reading, named))
         wrong = [one for one in said if not (one.denied and self.by == "clause")]
         if wrong:
             how = " without denying it" if self.by == "clause" else ""
@@ -61,17 +66,24 @@ class Forbids(Check):
             return self.scored(sample, True, told)
         return self.scored(sample, True, self._absent())
 
-    def _said(self, reading: Reading) -> Iterator[_Said]:
+    def _named(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """What folded text names that may be forbidden, and where."""
         for phrase in self.phrases:
-            for hit in phrase_pattern(phrase).finditer(reading.text):
-                yield _Said(repr(phrase), *hit.span(), reading.negates(*hit.span()))
+            for hit in phrase_pattern(phrase).finditer(text):
+                yield repr(phrase), *hit.span()
         if "promised_date" in self.kinds:
-            for start, end in promises(reading):
-                yield _Said("a promised date", start, end, reading.negates(start, end))
+            for start, end in dates(text):
+                yield _PROMISE, start, end
 
     def _absent(self) -> str:
-        kinds = [*map(repr, self.phrases), *(f"a {kind.replace('_', ' ')}" for kind in self.kinds)]
+        kinds = [*map(repr, self.phrases), *(_PROMISE for _ in self.kinds)]
         return f"does not say {' or '.join(kinds)}" if kinds else "nothing is forbidden"
+
+
+def _said(reading: Reading, named: list[tuple[str, int, int]]) -> Iterator[_Said]:
+    for what, start, end in named:
+        if what != _PROMISE or is_promise(reading, start, end):
+            yield _Said(what, start, end, reading.negates(start, end))
 
 
 def _quoted(reading: Reading, said: _Said) -> str:

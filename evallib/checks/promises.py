@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from evallib.checks.clauses import Reading
 
-__all__ = ["promises"]
+__all__ = ["dates", "is_promise"]
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
@@ -40,9 +41,17 @@ _AHEAD = re.compile(
 )
 
 
-def promises(reading: Reading) -> Iterator[tuple[int, int]]:
-    """Spans of the dates, in the folded text, by which the clause around them promises to deliver something."""
-    for hit in _DATE.finditer(reading.text):
-        clause = reading.at(hit.start())
-        if _AHEAD.search(reading.text[clause.start : max(clause.end, hit.end())].replace("\n", " ")):
-            yield hit.span()
+def dates(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of the dates and times from now in folded text."""
+    return (hit.span() for hit in _DATE.finditer(text))
+
+
+def is_promise(reading: Reading, start: int, end: int) -> bool:
+    """Whether the clause around the date from `start` to `end` says that something will be delivered by then."""
+    clause = reading.at(start)
+    return _looks_ahead(reading.text[clause.start : max(clause.end, end)])
+
+
+@lru_cache(maxsize=1024)
+def _looks_ahead(clause: str) -> bool:
+    return _AHEAD.search(clause.replace("\n", " ")) is not None

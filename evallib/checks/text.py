@@ -151,7 +151,7 @@ def refuse_broken(pattern: str, flags: str = "is") -> None:
     if not pattern.strip():
         raise ValueError("an empty pattern hits every answer; write what must be found")
     try:
-        pc.match_substring_regex(pa.array([""]), _flagged(pattern, flags))
+        pc.match_substring_regex(pa.nulls(1, pa.string()), _flagged(pattern, flags))
     except pa.ArrowInvalid as error:
         complaint = str(error).removeprefix("Invalid regular expression: ").replace(f"(?{flags})", "", 1)
         raise ValueError(f"pattern {pattern!r} is not RE2 syntax ({complaint}){_remedy(complaint)}") from error

@@ -1,0 +1,142 @@
+"""Patterns over columns of texts, and the sections of an answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evallib.checks import parse_check
+from evallib.checks.batch import Batch
+from evallib.errors import InputError
+from evallib.records import Sample, Verdict
+from evallib.suite import parse_suite
+
+
+def matches(*answers: str, **keys: object) -> list[Verdict]:
+    check = parse_check({"id": "m", "check": "matches", **keys})
+    return check(Batch(Sample("r", "c", n, answer=text) for n, text in enumerate(answers, 1)))
+
+
+def test_any_of_wants_one_hit_and_shows_it():
+    hit, miss = matches("Roll\nback now.", "Wait.", any_of=["roll.back", "undo"])
+    assert (hit.passed, hit.spans, hit.reason) == (True, (0, 9), "found 'roll.back' hit \"Roll back\"")
+    assert (miss.passed, miss.spans, miss.reason) == (False, (), "found no hit of any of 'roll.back', 'undo'")
+
+
+def test_all_of_wants_every_hit_and_names_what_is_missing():
+    (verdict,) = matches("a and b", all_of=["a", "b", "c"])
+    assert (verdict.passed, verdict.reason) == (False, "found no hit of 'c'")
+
+
+def test_none_of_fails_on_a_hit_and_points_at_it():
+    bad, good = matches("it is fine", "it is broken", none_of=["fine"])
+    assert (bad.passed, bad.spans, bad.reason) == (False, (6, 10), "must not occur: 'fine' hit \"fine\"")
+    assert (good.passed, good.spans) == (True, ())
+
+
+def test_flags_are_the_authors_choice():
+    assert [v.passed for v in matches("FINE", "fine", any_of=["fine"], flags="")] == [False, True]
+
+
+def test_recorded_texts_must_all_be_free_of_a_forbidden_pattern():
+    check = parse_check({"id": "m", "check": "matches", "none_of": ["suppress"], "over": "recorded"})
+    samples = [
+        Sample("r", "c", 1, answer="suppress"),
+        Sample("r", "c", 2, recorded=("clean", "suppress alerts")),
+        Sample("r", "c", 3, recorded=("clean",)),
+    ]
+    verdicts = check(samples)
+    assert [v.passed for v in verdicts] == [True, False, True]
+    assert verdicts[0].reason == "nothing was recorded, so nothing forbidden was"
+    assert verdicts[1].spans == ()
+
+
+@given(st.lists(st.text(alphabet="ab é𝄞\u0301e\n", max_size=12), min_size=1, max_size=5))
+def test_hits_and_spans_agree_with_a_plain_search(answers):
+    for verdict, answer in zip(matches(*answers, any_of=["a.?b|𝄞"]), answers, strict=True):
+        plain = re.search("a.?b|𝄞", answer, re.DOTALL | re.IGNORECASE)
+        if "\u0301" not in answer:
+            assert verdict.spans == (plain.span() if plain else ())
+        elif verdict.spans:
+            assert answer[slice(*verdict.spans)][0] in "a𝄞"
+
+
+def test_composed_and_decomposed_letters_are_the_same_letter():
+    answer = "Ein Cafe\u0301 und Tee"
+    (verdict,) = matches(answer, any_of=["café und"])
+    assert answer[slice(*verdict.spans)] == "Cafe\u0301 und"
+
+
+def test_groups_classes_and_quoted_parts_of_a_pattern_keep_their_meaning():
+    answers = ["f(x) = (1)", "ab", "a.b("]
+    patterns = [r"(?P<f>f)\((x)\)", "[(](1)[)]", r"^(a)(b)$", r"\Qa.b(\E", "[]()]x"]
+    found = [[verdict.passed for verdict in matches(*answers, any_of=[pattern])] for pattern in patterns]
+    assert found == [
+        [True, False, False],
+        [True, False, False],
+        [False, True, False],
+        [False, False, True],
+        [True, False, False],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "remedy"),
+    [
+        ("a(?=b)", "no look-around: write two checks"),
+        ("(?<!a)b", "no look-around: write two checks"),
+        (r"(a)\1", "no back-references"),
+        ("a(", "missing )"),
+        ("", "an empty pattern hits every answer"),
+    ],
+)
+def test_a_pattern_that_cannot_run_is_refused_where_the_suite_is_loaded(pattern, remedy):
+    text = (
+        "suite: s\npass: top\ncases: [{id: c, steps: [{ask: q}]}]\n"
+        f"checks:\n- {{id: m, check: matches, none_of: ['{pattern}']}}\n"
+    )
+    with pytest.raises(InputError) as refusal:
+        parse_suite(text, "suite.yaml")
+    assert remedy in str(refusal.value)
+    assert "suite.yaml, line 5 (checks.0.none_of)" in str(refusal.value)
+
+
+@pytest.mark.parametrize("keys", [{}, {"any_of": []}, {"any_of": "fine"}, {"any_of": [1]}])
+def test_a_check_without_a_list_of_patterns_is_refused(keys):
+    with pytest.raises(ValueError, match=r"at least one pattern|must be a list|must be text"):
+        matches("x", **keys)
+
+
+def test_a_lone_surrogate_in_an_answer_is_read_as_one_character():
+    (verdict,) = matches("\ud800 fine", any_of=["fine"])
+    assert verdict.spans == (2, 6)
+
+
+def test_patterns_do_not_load_pandas():
+    code = (
+        "import sys; from evallib.checks import parse_check; from evallib.records import Sample;"
+        "parse_check({'id': 'm', 'check': 'matches', 'any_of': ['a']})([Sample('r', 'c', 1, answer='a')]);"
+        "sys.exit('pandas' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_articles_format_judge_gives_the_same_values_and_reasons(shared):
+    check = parse_check({"id": "f", "check": "sections", "headings": ["summary", "steps", "next"], "max_words": 250})
+    cases = json.loads((shared / "cases" / "articles.json").read_text())["article_000"]["format_judge"]["cases"]
+    assert len(cases) == 12
+    for case in cases:
+        recipe, answer = case["answer_recipe"], case["answer"]
+        if recipe:
+            missing = recipe["total_words"] - len(recipe["head"].split())
+            answer = recipe["head"] + " ".join([recipe["filler_word"]] * missing)
+        (verdict,) = check([Sample("r", "c", 1, answer=answer)])
+        assert (verdict.value, verdict.raw) == (case["expect_value"], case["expect_value"]), case["id"]
+        assert verdict.reason == case["expect_rationale"]
+        assert verdict.passed is (case["expect_value"] == 1)
