@@ -7,7 +7,6 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate
 
 __all__ = ["Folded", "compose", "composed_span", "fold", "merged", "shown"]
@@ -43,7 +42,6 @@ class Folded:
         return self.origin[start], max(self.origin[end], self.origin[start])
 
 
-@lru_cache(maxsize=4096)
 def fold(text: str) -> Folded:
     """`text` in lower case, composed (NFC), with plain dashes, quotes and blanks and without unseen characters."""
     if text.isascii():
