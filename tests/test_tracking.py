@@ -6,9 +6,6 @@ import shutil
 import signal
 import socket
 import sqlite3
-import subprocess
-import sys
-import textwrap
 
 import pytest
 
@@ -224,31 +221,31 @@ def test_post_hoc_figures_are_prefixed_and_labelled(run, uri):
     assert tags["evallib.post_hoc"] == "true"
 
 
-KILLED = """
-    import os, signal, sys
-    sys.path.insert(0, {tests!r})
-    from pathlib import Path
+def export_and_die(run, uri, method, at):
+    """In a forked child, which has MLflow loaded already: kill it at the nth call of a method of MLflow's client."""
     from mlflow.tracing.client import TracingClient
-    from evallib.store import open_run
-    from test_tracking import export
-    calls, real = [], getattr(TracingClient, {method!r})
+
+    calls, real = [], getattr(TracingClient, method)
+
     def counted(*args, **more):
         calls.append(1)
-        if len(calls) == {at}:
+        if len(calls) == at:
             os.kill(os.getpid(), signal.SIGKILL)
         return real(*args, **more)
-    setattr(TracingClient, {method!r}, counted)
-    export(open_run("r1", Path({data!r})), {uri!r})
-"""
+
+    child = os.fork()
+    if not child:
+        try:
+            setattr(TracingClient, method, counted)
+            export(run, uri)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 @pytest.mark.parametrize("moment", [("start_trace", 3), ("log_spans", 1)])
-def test_a_killed_export_is_made_whole_by_the_next(run, uri, root, tmp_path, moment):
-    method, at = moment
-    script = KILLED.format(tests=str(root / "tests"), method=method, at=at, data=str(tmp_path), uri=uri)
-    environment = {**os.environ, "PYTHONPATH": str(root)}
-    child = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], env=environment, timeout=300)
-    assert child.returncode == -signal.SIGKILL
+def test_a_killed_export_is_made_whole_by_the_next(run, uri, moment):
+    assert export_and_die(run, uri, *moment) == -signal.SIGKILL
     assert rows(uri, "select status from runs") == [("RUNNING",)]
     assert counts(uri)["spans"] == 0
     export(run, uri)

@@ -104,11 +104,12 @@ def opened(uri: str) -> Iterator[tuple[MlflowClient, TracingClient]]:
         from mlflow import MlflowClient
         from mlflow.tracing.client import TracingClient
 
-        loggers = [logging.getLogger(name) for name in ("mlflow", "alembic")]
+        quiet = {"mlflow": logging.WARNING, "alembic": logging.WARNING, "urllib3": logging.ERROR}
+        loggers = [logging.getLogger(name) for name in quiet]
         levels = [logger.level for logger in loggers]
         try:
             for logger in loggers:
-                logger.setLevel(logging.WARNING)
+                logger.setLevel(quiet[logger.name])
             yield MlflowClient(tracking_uri=uri), TracingClient(uri)
         except EvallibError:
             raise
@@ -127,6 +128,6 @@ def _trouble(uri: str, error: Exception) -> Exception:
     """What MLflow, SQLAlchemy or requests raised, as an InfrastructureError; a mistake of ours stays as it is."""
     if type(error).__module__.partition(".")[0] not in {"mlflow", "sqlalchemy", "requests", "alembic", "sqlite3"}:
         return error if not isinstance(error, OSError) else InfrastructureError(f"MLflow at {shown(uri)}: {error}")
-    said = " ".join(str(error).split())
+    said = " ".join(str(error).split()).replace(uri.rstrip("/"), shown(uri).rstrip("/"))
     cause = said if len(said) <= 240 else f"{said[:240]}..."
     return InfrastructureError(f"MLflow at {shown(uri)}: the export stopped and can be repeated: {cause}")
