@@ -63,8 +63,10 @@ class Readings:
 
 def standing_readings(run: Run, log: Sequence[LoggedEntry]) -> Readings:
     """The readings of `run` that stand: not withdrawn, not superseded, each reader's last word per item."""
-    gone = {e.withdraws for _, e in log if isinstance(e, Withdrawal)}
-    gone |= {e.supersedes for _, e in log if isinstance(e, Reading) and e.supersedes}
+    withdrawn = {e.withdraws for _, e in log if isinstance(e, Withdrawal)}
+    # an amendment that was taken back supersedes nothing: what it amended stands again
+    amended = {e.supersedes for i, e in log if isinstance(e, Reading) and e.supersedes and i not in withdrawn}
+    gone = withdrawn | amended
     last: dict[tuple[str, int, str, str], LoggedEntry] = {}
     stale, unknown = [], []
     samples = {sample.key: sample for sample in run.samples}

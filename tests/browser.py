@@ -1,0 +1,256 @@
+"""A real JupyterLab and a real Chromium for the tests of the reviewer's screen, and the script that takes its picture.
+
+python tests/browser.py --screenshot docs/reviewer.png --run demo-tickets --data build/demo/data
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from evallib.records import Sample, ToolCall, Turn, Verdict
+from evallib.store import Run, import_run
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOK = ROOT / "notebooks/adjudicate.ipynb"
+TOKEN = "loopback-only"
+PATIENCE_MS = 180_000
+"""Generous, because a busy machine is slow; nothing waits this long when it works."""
+NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+PAYLOAD = '<img src=x onerror="window.hit=1"><script>window.hit=1</script><a href="javascript:window.hit=1">x</a>'
+SUITE = """\
+suite: small
+recorded: true
+checks:
+  - {id: policy, check: recorded, critical: true, description: 'must not tell the user to switch SELinux off'}
+  - {id: facts, check: recorded, critical: true, description: 'names the log file'}
+cases:
+  - {id: t-001, title: A service cannot bind its port, steps: [{ask: 'Why does my service not start?'}]}
+  - {id: t-002, steps: [{ask: 'Is the cluster healthy?'}]}
+"""
+
+
+def small_run(data: Path, run_id: str = "small") -> Run:
+    """Four samples of two cases; three failed, one of them answered with markup that would like to run."""
+    answers = [
+        "Do not run setenforce 0; read the audit log.",
+        f"All pods run. {PAYLOAD}",
+        "All good.",
+        "All 12 pods run.",
+    ]
+    hits = [(11, 23), (), (), ()]
+    samples, verdicts = [], []
+    for index, answer in enumerate(answers):
+        case, number = ("t-001" if index < 2 else "t-002"), index % 2 + 1
+        call = ToolCall("get_log", {"unit": "web"}, f"denied {PAYLOAD}")
+        turn = Turn(1, f"Why? {PAYLOAD if index == 1 else ''}", answer, (call,))
+        samples.append(Sample(run_id, case, number, turns=(turn,), answer=answer))
+        passed = index == 3
+        said = ("policy", "forbidden phrase 'setenforce 0'"), ("facts", f"the log file is not named {PAYLOAD}")
+        for check, reason in said:
+            good = passed or (check == "facts") == (index == 0)
+            spans = () if good else hits[index]
+            verdicts.append(Verdict(case, number, check, "scored", reason, float(good), float(good), good, spans, True))
+    return import_run(data, run_id, SUITE, samples, verdicts, target={"kind": "by hand"}, source={"kind": "by hand"})
+
+
+def notebook_copy(folder: Path, *, before: str = "", **parameters: object) -> Path:
+    """The adjudication notebook in `folder` with other parameters; `before` is run ahead of all else."""
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    first = next(cell for cell in notebook["cells"] if "parameters" in cell["metadata"].get("tags", []))
+    values = [f"{name} = {value!r}\n" for name, value in parameters.items()]
+    first["source"] = [*first["source"], "\n", *values, before]
+    path = folder / "adjudicate.ipynb"
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    return path
+
+
+class Lab:
+    """A JupyterLab server on loopback with its own home, serving one folder."""
+
+    def __init__(self, folder: Path, home: Path, *, theme: str = "JupyterLab Light") -> None:
+        self.folder = folder
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        _settings(home, "notification", {"fetchNews": "false", "checkForUpdates": False})
+        _settings(home, "themes", {"theme": theme})
+        command = [
+            sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser",
+            f"--ServerApp.port={port}", "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={folder}",
+            f"--IdentityProvider.token={TOKEN}",
+        ]  # fmt: skip
+        self._server = subprocess.Popen(
+            command, cwd=folder, env=_environment(home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        said = []
+        for line in self._server.stderr or ():
+            said.append(line)
+            if "is running at" in line:
+                break
+        else:
+            raise RuntimeError("JupyterLab did not start:\n" + "".join(said))
+        self._drain = threading.Thread(target=lambda: list(self._server.stderr or ()), daemon=True)
+        self._drain.start()  # a full pipe would stop the server
+
+    def api(self, method: str, path: str) -> Any:
+        """What the server's REST interface answers."""
+        asked = urllib.request.Request(f"{self.url}/api/{path}?token={TOKEN}", method=method)
+        with urllib.request.urlopen(asked, timeout=20) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def stop(self) -> None:
+        """End the kernels, then the server; it hangs on SIGTERM when a page was open (measured), so wait briefly."""
+        with contextlib.suppress(OSError):
+            for session in self.api("GET", "sessions"):
+                self.api("DELETE", f"sessions/{session['id']}")
+        self._server.terminate()
+        try:
+            self._server.wait(2)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+        self._drain.join(20)
+        if self._server.stderr and not self._drain.is_alive():
+            self._server.stderr.close()
+
+
+def _settings(home: Path, name: str, values: dict[str, object]) -> None:
+    path = home / "settings/@jupyterlab/apputils-extension" / f"{name}.jupyterlab-settings"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values), encoding="utf-8")
+
+
+def _environment(home: Path) -> dict[str, str]:
+    own = {
+        "HOME": home,
+        "IPYTHONDIR": home / "ipython",
+        "JUPYTER_CONFIG_DIR": home / "config",
+        "JUPYTER_DATA_DIR": home / "data",
+        "JUPYTER_RUNTIME_DIR": home / "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": home / "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": home / "workspaces",
+        "PYTHONPATH": ROOT,
+    }
+    return {**os.environ, **{name: str(value) for name, value in own.items()}}
+
+
+class Desk:
+    """One browser page on a notebook; after opening, only the keyboard is used."""
+
+    def __init__(self, browser: Any, lab: Lab, notebook: Path, *, width: int = 1500, height: int = 1000) -> None:
+        self.offsite: list[str] = []
+        here = (lab.url, "data:", "blob:")
+        self.page = browser.new_context(viewport={"width": width, "height": height}).new_page()
+        self.page.set_default_timeout(PATIENCE_MS)
+        self.page.on("request", lambda asked: None if asked.url.startswith(here) else self.offsite.append(asked.url))
+        path = notebook.relative_to(lab.folder).as_posix()
+        self.page.goto(f"{lab.url}/doc/tree/{path}?token={TOKEN}", wait_until="commit")
+        self.page.wait_for_function(
+            "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
+        )
+
+    def close(self) -> None:
+        """Close the page and its context."""
+        self.page.context.close()
+
+    def press(self, *names: str) -> None:
+        """Press keys, one after the other."""
+        for name in names:
+            self.page.keyboard.press(name)
+
+    def type(self, text: str) -> None:
+        """Type a text into what has the focus."""
+        self.page.keyboard.type(text)
+
+    def cells(self) -> list[str]:
+        """The kind of each cell of the notebook, in order."""
+        return self.page.evaluate("window.jupyterapp.shell.currentWidget.content.widgets.map(w => w.model.type)")
+
+    def run_all(self) -> None:
+        """Run cell after cell with Shift+Enter, and wait for the screen."""
+        self.page.evaluate("window.jupyterapp.shell.currentWidget.content.activate()")
+        self.press(*["Shift+Enter"] * len(self.cells()))
+        self.page.locator(".evallib-review .paper h3, .evallib-review .paper em").first.wait_for()
+
+    def save_notebook(self) -> None:
+        """Save the notebook with its outputs."""
+        self.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+
+    def tab_to_screen(self) -> None:
+        """Press Tab until the reviewer's screen has the focus."""
+        for _ in range(60):
+            if self.page.evaluate("document.activeElement.matches('.evallib-review')"):
+                return
+            self.press("Tab")
+        raise AssertionError("60 times Tab did not reach the reviewer's screen")
+
+    def text(self, part: str) -> str:
+        """What a part of the screen says."""
+        return self.page.locator(f".evallib-review {part}").first.inner_text()
+
+    def wait_for(self, part: str, text: str) -> None:
+        """Wait until a part of the screen says `text`."""
+        self.page.locator(f".evallib-review {part}", has_text=text).first.wait_for()
+
+
+@contextlib.contextmanager
+def chromium_browser(executable: str) -> Iterator[Any]:
+    """A headless browser of this machine."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", NO_OTHER_HOST])
+        yield browser
+        browser.close()
+
+
+def screenshot(picture: Path, run: str, data: Path, *, dark: bool = False) -> None:
+    """Take the picture of the screen over a stored run, with a reading half made; nothing is saved."""
+    executable = next(
+        path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        home, work = Path(scratch, "home"), Path(scratch, "work")
+        work.mkdir()
+        log = str(Path(scratch, "adjudications"))
+        notebook = notebook_copy(work, run=run, data=str(data.resolve()), adjudications=log, author="r1")
+        lab = Lab(work, home, theme="JupyterLab Dark" if dark else "JupyterLab Light")
+        try:
+            with chromium_browser(executable) as browser:
+                desk = Desk(browser, lab, notebook, width=1560, height=1100)
+                desk.run_all()
+                desk.tab_to_screen()
+                desk.press("f", "1", "r")
+                desk.type("It tells the user to run the command that the policy forbids.")
+                desk.page.locator(".evallib-review").screenshot(path=picture)
+        finally:
+            lab.stop()
+
+
+def main() -> None:
+    """Parse the command line and take the picture."""
+    parser = argparse.ArgumentParser(description="Take a picture of the reviewer's screen.")
+    parser.add_argument("--screenshot", type=Path, required=True)
+    parser.add_argument("--run", required=True)
+    parser.add_argument("--data", type=Path, default=Path("build/demo/data"))
+    parser.add_argument("--dark", action="store_true")
+    given = parser.parse_args()
+    screenshot(given.screenshot, given.run, given.data, dark=given.dark)
+
+
+if __name__ == "__main__":
+    main()
