@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # The optional grammar of jsonschema costs 1.3 s at every import of altair, nbformat and papermill.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # None makes the import fail, as wanted
     signal.signal(signal.SIGTERM, _interrupt)
-    parsed = build_parser().parse_args(arguments)
+    parsed = _parse(arguments)
     from evallib import commands
 
     try:
@@ -44,6 +44,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"evallib: {error.filename or 'the disk'}: {error.strerror or error}", file=sys.stderr)
         return 3
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments; `adjudicate RUN --by NAME CASE SAMPLE` may hold its places behind the options."""
+    parser = build_parser()
+    parsed, extra = parser.parse_known_args(arguments)
+    if extra and parsed.call == "adjudicate" and parsed.case is None and len(extra) <= 2 and not extra[0].startswith("-"):
+        parsed.case, *extra = extra
+        if extra and extra[0].isdigit():
+            parsed.sample = int(extra.pop())
+    if extra:
+        parser.error(f"unrecognized arguments: {' '.join(extra)}")
+    return parsed
 
 
 def _interrupt(*_: object) -> NoReturn:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from evallib.checks.base import Check
+from evallib.checks.batch import Batch
 from evallib.records import ERROR_STATUSES, Outcome, Sample, SampleKey, Verdict
 from evallib.suite import BoundCheck, Suite
 
@@ -33,7 +33,7 @@ def score_samples(
     whose key is in `skip` are left out.
     """
     given = judged or {}
-    found: dict[tuple[str, int, str], Verdict] = {}
+    found: list[Verdict] = []
     batches: dict[tuple[str, str], tuple[Check, list[Sample]]] = {}
     for sample in samples:
         for bound in suite.bound[sample.case_id]:
@@ -46,13 +46,12 @@ def score_samples(
                 batches.setdefault((check.id, bound.decides), (check, []))[1].append(sample)
                 continue
             else:
-                missing = check.unscored(sample, _why_missing(check))
-                verdict = given.get((sample.case_id, sample.sample, check.id), missing)
-            found[(*sample.key, check.id)] = replace(verdict, decides=bound.decides)
-    for (_, decides), (check, batch) in batches.items():
-        for verdict in check(batch):
-            found[(verdict.case_id, verdict.sample, verdict.check_id)] = replace(verdict, decides=decides)
-    return sort_verdicts(suite, found.values())
+                verdict = given.get((*sample.key, check.id)) or check.unscored(sample, _why_missing(check))
+            found.append(verdict)
+    shared: dict[tuple[int, ...], Batch] = {}
+    for check, batch in batches.values():
+        found += check(shared.setdefault(tuple(map(id, batch)), Batch(batch)))
+    return sort_verdicts(suite, found)
 
 
 def _why_missing(check: Check) -> str:

@@ -149,7 +149,7 @@ class Suite(_Written):
     def _bind(self, check: Check, case: Case) -> BoundCheck:
         concrete = check.bind(case.key).with_aliases(self.aliases)
         decides = "" if concrete.check == "recorded" else digest([concrete.criteria(), self.pass_rule], 16)
-        return BoundCheck(concrete, decides)
+        return BoundCheck(concrete.deciding(decides), decides)
 
     def check_ids(self) -> tuple[str, ...]:
         """Every check id of the suite once, in the order of first appearance."""
@@ -238,7 +238,8 @@ def _check_binding(suite: Suite, document: Document) -> None:
             except KeyError as error:
                 raise InputError(f"{place} needs key {error.args[0]!r}; add it (an empty list is allowed)") from error
             except ValidationError as error:
-                raise InputError(f"{place}: {error.errors()[0]['msg']} in the answer key") from error
+                message = error.errors()[0]["msg"].removeprefix("Value error, ")
+                raise InputError(f"{place}: {message} in the answer key") from error
 
 
 def _check_pass_rule(suite: Suite, document: Document) -> None:

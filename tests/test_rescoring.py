@@ -120,3 +120,12 @@ def test_a_changed_weight_carries_the_verdict_under_the_new_weight(tmp_path: Pat
     entry = ENTRY.replace("check: says, cases: [c-1], fix: widen", "check: short, fix: weight")
     done = rescore([run], *files(tmp_path, heavier, entry))
     assert {v.check_id: (v.origin, v.weight) for v in done.runs[0].verdicts}["short"] == ("carried", 3.0)
+
+
+def test_a_rescoring_that_fails_at_its_second_run_leaves_nothing_beside_the_first(tmp_path: Path) -> None:
+    runs = [stored_run(tmp_path, {"c-1": ["four", "it is 4"]}, run_id=name) for name in ("r-1", "r-2")]
+    rescore([runs[1]], *files(tmp_path))
+    with pytest.raises(InputError, match="exists already"):
+        rescore(runs, *files(tmp_path))
+    assert not list(runs[0].folder.glob("rescored/*"))
+    assert len(read_log(tmp_path / "log")) == 1

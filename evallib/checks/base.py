@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from evallib.records import Sample, Verdict, digest
 
@@ -47,6 +47,7 @@ class When(BaseModel):
     """The case has none of these tags."""
 
     def applies(self, tags: Sequence[str], split: str) -> bool:
+        """Whether a case with these tags in this split is meant."""
         return (
             (not self.tags or bool(set(self.tags) & set(tags)))
             and (not self.split or split in self.split)
@@ -72,6 +73,7 @@ class Check(BaseModel):
     weight: float = Field(default=1.0, ge=0)
     critical: bool = False
     when: When | None = None
+    _decides: str = PrivateAttr(default="")
 
     def __call__(self, samples: Sequence[Sample]) -> list[Verdict]:
         """One verdict per sample, in the order given; a sample alone is a batch of one."""
@@ -99,6 +101,12 @@ class Check(BaseModel):
         """This check knowing the suite's other names of tools; checks without tools return themselves."""
         return self
 
+    def deciding(self, decides: str) -> Self:
+        """This check, whose verdicts carry `decides`: the digest of all that can change them."""
+        stamped = self.model_copy()
+        stamped._decides = decides
+        return stamped
+
     def criteria(self, *, decisive: bool = True) -> dict[str, Any]:
         """The configuration that can change a verdict; without weight and criticality when not `decisive`."""
         return self.model_dump(mode="json", exclude=_NOT_DECISIVE if decisive else _NOT_MEASURING)
@@ -110,7 +118,7 @@ class Check(BaseModel):
     def scored(
         self,
         sample: Sample,
-        value: float | bool,
+        value: float,
         reason: str,
         *,
         raw: float | None = None,
@@ -122,12 +130,12 @@ class Check(BaseModel):
         return Verdict(
             sample.case_id, sample.sample, self.id, "scored", reason, value,
             value if raw is None else raw, value >= 1.0 if passed is None else passed, spans,
-            self.critical, self.weight, self.stochastic,
+            self.critical, self.weight, self.stochastic, "computed", self._decides,
         )  # fmt: skip
 
     def unscored(self, sample: Sample, reason: str, *, applicable: bool = True) -> Verdict:
         """A verdict without a value: not_scored voids the fold, not_applicable leaves it."""
         return Verdict(
             sample.case_id, sample.sample, self.id, "not_scored" if applicable else "not_applicable", reason,
-            critical=self.critical, weight=self.weight, stochastic=self.stochastic,
+            critical=self.critical, weight=self.weight, stochastic=self.stochastic, decides=self._decides,
         )  # fmt: skip

@@ -6,12 +6,12 @@ import contextlib
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from evallib.errors import EvallibError, InfrastructureError, InputError
 
-__all__ = ["disk_errors", "publish_folder", "sha256_of", "staging_folder", "write_new"]
+__all__ = ["disk_errors", "publish_folder", "sha256_of", "staged_file", "staging_folder", "write_new"]
 
 
 @contextlib.contextmanager
@@ -39,15 +39,28 @@ def sha256_of(path: Path) -> str:
 
 def write_new(path: Path, content: bytes) -> None:
     """Create `path` with `content`, whole or not at all; an existing file is refused."""
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-        try:
-            _write_synced(temporary, content)
+    with staged_file(path, content) as publish:
+        publish()
+
+
+@contextlib.contextmanager
+def staged_file(path: Path, content: bytes) -> Iterator[Callable[[], None]]:
+    """`content` safe on the disk beside `path`, and the call that gives it its name; gone if that call never comes."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+
+    def publish() -> None:
+        with disk_errors(path):
             os.link(temporary, path)  # fails when the name is taken, which rename would not
-        finally:
+            _sync_folder(path.parent)
+
+    try:
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write_synced(temporary, content)
+        yield publish
+    finally:
+        with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        _sync_folder(path.parent)
 
 
 def _write_synced(path: Path, content: bytes) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evallib.entries import Entry, read_entry
-from evallib.store.files import publish_folder, staging_folder, write_new
+from evallib.store.files import publish_folder, staged_file, staging_folder, write_new
 from evallib.store.runs import Run
 from evallib.strict_yaml import dump_yaml, load_yaml
 
@@ -70,27 +70,34 @@ def publish_rescoring(
 ) -> LoggedEntry:
     """Write a rescoring beside each of its runs, and its entry into the log: the same bytes in both places.
 
-    The folders come first and are invisible until renamed; the entry in the log comes last, so that what the log
-    names is there.
+    The folders come first, the entry in the log last, so that what the log names is there. Where anything fails,
+    the folders are taken back.
     """
     content = entry_bytes(entry)
     path = log_path(adjudications, entry, content)
-    staged: list[tuple[Path, Path]] = []
+    made: list[Path] = []
     try:
-        for run, table in tables.values():
-            final = run.folder / "rescored" / name
-            folder = staging_folder(final)
-            staged.append((folder, final))
-            write_new(folder / "entry.yaml", content)
-            write_new(folder / "suite.yaml", suite_text)
-            write_new(folder / "verdicts.parquet", table)
-        for folder, final in staged:
-            publish_folder(folder, final)
-        write_new(path, content)
-    finally:
-        for folder, _ in staged:
+        with staged_file(path, content) as publish:
+            for run, table in tables.values():
+                made.append(_publish_beside(run, name, {"entry.yaml": content, "suite.yaml": suite_text, "verdicts.parquet": table}))
+            publish()
+    except BaseException:
+        for folder in made:
             shutil.rmtree(folder, ignore_errors=True)
+        raise
     return LoggedEntry(path.stem, entry)
+
+
+def _publish_beside(run: Run, name: str, files: Mapping[str, bytes]) -> Path:
+    final = run.folder / "rescored" / name
+    staged = staging_folder(final)
+    try:
+        for file, content in files.items():
+            write_new(staged / file, content)
+        publish_folder(staged, final)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    return final
 
 
 def stamp_preview(adjudications: Path, suite_digest: str, slug: str, expects: str) -> None:

@@ -1,0 +1,221 @@
+"""Every command ends with the right status; bad input gets one sentence and leaves nothing half-written."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evallib.cli import main
+from tests.making import SUITE, stored_run
+
+SCRIPT = """\
+script: sums
+replies:
+- when: {contains: ['two and two']}
+  answers: [{text: It is four.}]
+- when: {contains: ['two and three']}
+  answers: [{text: I do not know.}]
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("suite.yaml").write_text(SUITE)
+    Path("script.yaml").write_text(SCRIPT)
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    capsys.readouterr()
+    assert main(arguments) == status, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+BAD = {
+    "an unknown key": ("suite.yaml", SUITE.replace("pass:", "passes:"), "unknown key 'passes'"),
+    "a duplicate case id": ("suite.yaml", SUITE.replace("id: c-2", "id: c-1"), "'c-1' stands twice"),
+    "a broken pattern": ("suite.yaml", SUITE.replace("check: mentions, all_of: key.facts", "check: matches, any_of: ['(a']"), "pattern"),
+    "a look-around": ("suite.yaml", SUITE.replace("check: mentions, all_of: key.facts", "check: matches, any_of: ['(?<!x)a']"), "look-around"),
+    "a lost backslash": ("suite.yaml", SUITE.replace("check: mentions, all_of: key.facts", 'check: matches, any_of: ["\\bfour\\b"]'), "single quotes"),
+    "a threshold for no check": ("suite.yaml", SUITE.replace("checks: {says: 0.5}", "checks: {sais: 0.5}"), "'sais', which does not exist"),
+    "no script": ("script.yaml", "script: x\nreplies: []\nmood: good\n", "mood"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_to_a_run_is_one_sentence_and_leaves_nothing(home: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    file, text, expected = BAD[name]
+    Path(file).write_text(text)
+    before = files(home)
+    assert main(["run", ".", "--target", "scripted"]) == 2
+    error = capsys.readouterr().err
+    assert expected in error
+    assert error.count("\n") == 1, "one sentence"
+    assert file in error, "names the file"
+    assert files(home) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "expected"),
+    [
+        (["metrics", "nobody"], 2, "no run 'nobody'"),
+        (["show", "r-1", "--case", "c-9"], 2, "no case 'c-9'"),
+        (["metrics", "r-1", "--view", "rescored:x"], 2, "rescorings are called 'x'"),
+        (["metrics", "r-1", "--view", "best"], 2, "no view 'best'"),
+        (["metrics", "r-1", "--k", "a"], 2, "whole numbers"),
+        (["metrics", "r-1", "r-1"], 2, "named twice"),
+        (["run", ".", "--target", "chat:http://127.0.0.1:9/v1#m"], 3, "127.0.0.1:9"),
+        (["run", ".", "--target", "robot"], 2, "unknown target kind 'robot'"),
+        (["run", ".", "--target", "scripted", "--run-id", "r-1"], 2, "exists already"),
+        (["run", ".", "--target", "scripted", "--samples", "0"], 2, "--samples 0"),
+        (["run", ".", "--target", "scripted", "--case", "c-9"], 2, "no case 'c-9'"),
+        (["run", "nowhere", "--target", "scripted"], 2, "nowhere: no such file"),
+        (["import", "berth", "script.yaml"], 2, "script.yaml"),
+        (["import", "tau-bench", "cut.json"], 2, "cut.json"),
+        (["import", "inspect", "cut.json"], 2, "unknown format 'inspect'"),
+        (["adjudicate", "r-1", "--by", "a", "c-1", "1", "--reading", "pass"], 2, "needs a reason"),
+        (["rescore", "r-1", "--suite", "suite.yaml", "--entry", "none.yaml"], 2, "none.yaml: no such file"),
+        (["gate", "r-1", "--gate", "suite.yaml"], 2, "suite.yaml"),
+        (["verify", "nothing"], 2, "no run 'nothing'"),
+    ],
+)
+def test_bad_input_is_one_sentence_with_its_status(
+    home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int, expected: str
+) -> None:
+    stored_run(home / "data", {"c-1": ["four"]})
+    Path("cut.json").write_text('[{"task_id": 0, "reward": 1.0, "tr')
+    before = files(home)
+    assert main(arguments) == status
+    captured = capsys.readouterr()
+    assert expected in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+    assert files(home) == before
+
+
+def test_an_unknown_option_is_status_2(home: Path) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["metrics", "r-1", "--verbose"])
+
+
+def test_a_damaged_table_stops_metrics_and_verify(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored_run(home / "data", {"c-1": ["four"]})
+    (run.folder / "verdicts.parquet").write_bytes(b"PAR1 no more")
+    assert main(["metrics", "r-1"]) == 2
+    assert "verdicts.parquet: is damaged" in capsys.readouterr().err
+    assert main(["verify", "data"]) == 2
+    assert "1 of" in capsys.readouterr().err
+
+
+@pytest.fixture
+def closed(home: Path) -> Iterator[Path]:
+    folder = home / "closed"
+    folder.mkdir(mode=0o555)
+    yield folder
+    folder.chmod(0o755)
+
+
+def test_a_folder_one_may_not_write_to_is_status_2(home: Path, closed: Path) -> None:
+    """Tried in a child process without root's rights, for whom no folder is closed."""
+    code = (
+        "import os, sys\n"
+        "from evallib.cli import main\n"
+        "main(['show', 'r-1']); main(['import', 'tau-bench', 'none.json'])\n"
+        "sys.stderr.flush(); print('-- as nobody', file=sys.stderr)\n"
+        "os.getuid() or os.setuid(65534)\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    for folder in [home, *home.parents][:-2]:
+        folder.chmod(folder.stat().st_mode | 0o055)
+    root = str(Path(__file__).resolve().parent.parent)
+    sources = {
+        ("adjudicate", "r-1", "c-1", "1", "--by", "a", "--reading", "pass", "--reason", "r", "--adjudications", str(closed / "log")): 2,
+        ("rescore", "r-1", "--suite", "suite.yaml", "--entry", "entry.yaml", "--adjudications", str(closed / "log")): 2,
+    }
+    stored_run(home / "data", {"c-1": ["four"]})
+    changes = "changes: [{check: says, fix: description, reason: none}]"
+    (home / "entry.yaml").write_text(f"kind: rescoring\nslug: s\nauthor: a\nreason: r\n{changes}\n")
+    for arguments, status in sources.items():
+        found = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": root}
+        )
+        assert found.returncode == status, found.stderr
+        sentence = found.stderr.partition("-- as nobody\n")[2]
+        assert "may not write here" in sentence
+        assert sentence.count("\n") == 1
+    assert list(closed.iterdir()) == []
+
+
+def test_a_run_prints_figures_gate_and_caption(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "run", ".", "--target", "scripted", "--run-id", "a", "--samples", "2")
+    assert "pass rate 0.500" in out
+    assert "pass: run a, view strict" in out
+    assert "2 cases x 2 samples = 4 planned" in out
+
+
+def test_json_is_one_object_and_nothing_else(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored_run(home / "data", {"c-1": ["four"], "c-2": ["no"]})
+    assert json.loads(said(capsys, "run", ".", "--target", "scripted", "--json"))["metrics"]["pass_rate"] == 0.5
+    for arguments in (["metrics", "r-1", "--json"], ["gate", "r-1", "--json"], ["validate", ".", "--json"], ["compare", "r-1", "--json"]):
+        assert isinstance(json.loads(said(capsys, *arguments)), dict)
+
+
+def test_too_few_samples_for_k_are_null_and_no_error(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored_run(home / "data", {"c-1": ["four"], "c-2": ["no"]})
+    summary = json.loads(said(capsys, "metrics", "r-1", "--k", "1,5", "--json"))
+    assert (summary["pass_at"]["5"], summary["pass_hat"]["5"], summary["eligible_cases"]["5"]) == (None, None, 0)
+
+
+def test_the_summary_has_the_five_fields_of_a_ci_step(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored_run(home / "data", {"c-1": ["four"], "c-2": ["no"]})
+    summary = json.loads(said(capsys, "metrics", "r-1", "--summary"))
+    assert summary == {"passed": 1, "failed": 1, "pass_rate": 0.5, "minimum_pass_rate": None, "required_cases_passed": True}
+
+
+def test_a_blocked_gate_is_status_1_only_when_asked_for(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored_run(home / "data", {"c-1": ["no"], "c-2": ["no"]})
+    assert "blocked" in said(capsys, "gate", "r-1")
+    said(capsys, "gate", "r-1", "--exit-code", status=1)
+
+
+def test_other_thresholds_are_chosen_after_the_result(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored_run(home / "data", {"c-1": ["no"], "c-2": ["no"]})
+    Path("gate.yaml").write_text("gate: {mean: 0.0}\n")
+    decision = json.loads(said(capsys, "gate", "r-1", "--gate", "gate.yaml", "--json"))
+    assert (decision["decision"], decision["chosen_after_result"], decision["release_decision"]) == ("pass", True, None)
+
+
+def test_one_reading_from_the_command_line_makes_the_read_view(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored_run(home / "data", {"c-1": ["no"], "c-2": ["no"]})
+    out = said(capsys, "adjudicate", "r-1", "c-1", "1", "--by", "Ann", "--reading", "pass", "--reason", "fine", "--cause", "paraphrase")
+    assert list((home / "adjudications").rglob(f"{out.strip()}.yaml"))
+    assert "Ann" in said(capsys, "show", "r-1", "--readings")
+    summary = json.loads(said(capsys, "metrics", "r-1", "--view", "read", "--json"))
+    assert (summary["pass_rate"], summary["post_hoc"], summary["readings"][0]["read"]) == (0.5, True, 1)
+    assert "chosen after reading the answers" in said(capsys, "compare", "r-1")
+
+
+def test_control_characters_of_an_answer_never_reach_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored_run(home / "data", {"c-1": ["\x1b[2J\x07 gone \u202e"]})
+    out = said(capsys, "show", "r-1", "--case", "c-1")
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "\\x1b[2J\\x07 gone" in out
+
+
+def test_two_runs_of_one_suite_are_pooled_and_of_two_are_not(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored_run(home / "data", {"c-1": ["four"]}, run_id="a")
+    stored_run(home / "data", {"c-1": ["no"]}, run_id="b")
+    stored_run(home / "data", {"c-1": ["no"]}, run_id="c", suite_text=SUITE.replace("max_words: 5", "max_words: 6"))
+    assert json.loads(said(capsys, "metrics", "a", "b", "--json"))["planned"] == 2
+    assert main(["metrics", "a", "c"]) == 2
+    assert "different criteria" in capsys.readouterr().err
