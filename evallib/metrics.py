@@ -30,6 +30,7 @@ __all__ = [
     "pass_hat_k",
     "passes_histogram",
     "per_case",
+    "per_case_check",
     "summarise",
     "usual_ks",
     "wilson_interval",
@@ -209,6 +210,25 @@ def passes_histogram(outcomes: pd.DataFrame) -> pd.DataFrame:
         for n in sorted({one.n for one in counts})
         for c in range(n + 1)
     ]
+    return pd.DataFrame(rows)
+
+
+def per_case_check(outcomes: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
+    """One row per case and check: mean value and raw mean of the scored verdicts, and how many could not be had."""
+    import pandas as pd
+
+    planned = _planned(outcomes)
+    view, post_hoc = planned["view"].iloc[0], _post_hoc(planned)
+    rows = []
+    for (case_id, check_id), group in _of_samples(verdicts, planned).groupby(["case_id", "check_id"], sort=False):
+        scored = group[group["status"] == "scored"]
+        rows.append(
+            {
+                "view": view, "post_hoc": post_hoc, "case_id": case_id, "check_id": check_id,
+                "mean_value": _mean_of_cases(scored, "value"), "mean_raw": _mean_of_cases(scored, "raw"),
+                "n": len(group), "not_scored": int((group["status"] == "not_scored").sum()),
+            }
+        )  # fmt: skip
     return pd.DataFrame(rows)
 
 
