@@ -1,4 +1,4 @@
-"""Readings: what people said of verdicts and answers, folded beside the strict view; and the session that takes them."""
+"""Readings: what people said of verdicts and answers, folded beside the strict view."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 
 from evallib.entries import CAUSES, READINGS, Reading, Withdrawal
 from evallib.errors import InputError
+from evallib.importers.berth_readings import PublishedReading
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.scoring import fold
-from evallib.importers.berth_readings import PublishedReading
 from evallib.store import LoggedEntry, Run, append_entry
 
 __all__ = [
@@ -94,7 +94,7 @@ def _stand(entries: list[LoggedEntry]) -> Stand:
     if len(definite) > 1:
         return Stand("disputed", tuple(entries))
     (state,) = definite or {"unsure"}
-    return Stand(state, tuple(entries))  # type: ignore[arg-type]  # the model allows READINGS only
+    return Stand(state, tuple(entries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _by_check(verdict: Verdict, state: State) -> Verdict:
     return replace(verdict, status="scored", value=value, passed=state == "pass", reason=f"read as {state}")
 
 
-def make_reading(
+def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
     run: Run,
     case: str,
     sample: int,
@@ -257,10 +257,12 @@ def attach_published(
 
 def _plain(text: str) -> str:
     """Text as it may stand in YAML: control characters but for the line break become visible."""
-    return "".join(c if c == "\n" or (c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF) else repr(c)[1:-1] for c in text)
+    return "".join(
+        c if c == "\n" or (c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF) else repr(c)[1:-1] for c in text
+    )
 
 
-def _word(passed: bool | None) -> str:
+def _word(passed: bool | None) -> str:  # noqa: FBT001  # the verdict itself, no switch
     return {True: "pass", False: "fail", None: "error"}[passed]
 
 

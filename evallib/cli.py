@@ -50,7 +50,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The arguments; `adjudicate RUN --by NAME CASE SAMPLE` may hold its places behind the options."""
     parser = build_parser()
     parsed, extra = parser.parse_known_args(arguments)
-    if extra and parsed.call == "adjudicate" and parsed.case is None and len(extra) <= 2 and not extra[0].startswith("-"):
+    if (
+        extra
+        and parsed.call == "adjudicate"
+        and parsed.case is None
+        and len(extra) <= 2
+        and not extra[0].startswith("-")
+    ):
         parsed.case, *extra = extra
         if extra and extra[0].isdigit():
             parsed.sample = int(extra.pop())
@@ -82,7 +88,9 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of every command, as the README's table lists them."""
-    parser = _Parser(prog="evallib", description="Run, score, adjudicate, rescore and report agent evaluations.", epilog=_EPILOG)
+    parser = _Parser(
+        prog="evallib", description="Run, score, adjudicate, rescore and report agent evaluations.", epilog=_EPILOG
+    )
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for add in (_add_running, _add_reading, _add_reporting, _add_keeping):
@@ -100,7 +108,9 @@ def _command(commands: Any, name: str, call: str, text: str) -> argparse.Argumen
     command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text, epilog=_EPILOG)
     command.set_defaults(call=call)
     command.add_argument("--data", type=Path, default=Path("data"), help="folder of runs (default ./data)")
-    command.add_argument("--adjudications", type=Path, default=Path("adjudications"), help="the log (default ./adjudications)")
+    command.add_argument(
+        "--adjudications", type=Path, default=Path("adjudications"), help="the log (default ./adjudications)"
+    )
     return command
 
 
@@ -133,7 +143,9 @@ def _add_running(commands: Any) -> None:
         run.add_argument(f"--{name}-timeout", type=float, metavar="S", help=f"deadline of one {name}, in seconds")
     run.add_argument("--exit-code", action="store_true", help="status 1 when the gate is blocked")
     _json(run)
-    serve = _command(commands, "serve-script", "serve_script", "serve a script as an OpenAI-compatible model on loopback")
+    serve = _command(
+        commands, "serve-script", "serve_script", "serve a script as an OpenAI-compatible model on loopback"
+    )
     serve.add_argument("file", type=Path)
     serve.add_argument("--port", type=int, default=0)
 
@@ -186,6 +198,7 @@ def _add_reporting(commands: Any) -> None:
     track = _command(commands, "track", "track", "export a run to MLflow; repeating it changes nothing")
     track.add_argument("run")
     track.add_argument("--uri", default="", help="tracking URI (default: SQLite beside the runs)")
+    _json(track)
 
 
 def _add_keeping(commands: Any) -> None:

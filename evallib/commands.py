@@ -44,7 +44,10 @@ def validate(given: Arguments) -> int:
         _print_json(totals)
     else:
         counted = ", ".join(f"{count} {split}" for split, count in splits.items() if count)
-        print(f"{suite.suite}: {len(suite.cases)} cases ({counted}; {totals['required']} required), {totals['checks']} checks")
+        print(
+            f"{suite.suite}: {len(suite.cases)} cases ({counted}; {totals['required']} required), "
+            f"{totals['checks']} checks"
+        )
         print(f"digest {suite.digest}")
         print(f"self-check: {len(suite.probes)} probes, {len(problems)} problems")
         for problem in problems:
@@ -81,7 +84,9 @@ def run(given: Arguments) -> int:
     with open_target(given.target, suite, path.parent, target_options) as target:
         panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
         try:
-            finished = run_suite(path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar)
+            finished = run_suite(
+                path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar
+            )
         finally:
             if panel is not None:
                 panel.close()
@@ -117,7 +122,9 @@ def _after_run(given: Arguments, finished: Any) -> int:
         moved = None if drift is None else {"share": drift[0], "previous": drift[1]}
         _print_json({"metrics": summary, "gate": decision.as_json(), "tokens_moved": moved})
     else:
-        _print_lines([f"run {finished.id} in {finished.folder}", *summary_lines(summary), *decision.lines(), summary["caption"]])
+        _print_lines(
+            [f"run {finished.id} in {finished.folder}", *summary_lines(summary), *decision.lines(), summary["caption"]]
+        )
     if drift is not None and abs(drift[0]) > 0.25:
         print(f"evallib: warning: tokens per sample moved {drift[0]:+.0%} from run {drift[1]}", file=sys.stderr)
     return 1 if given.exit_code and decision.decision != "pass" else 0
@@ -277,6 +284,7 @@ def track(given: Arguments) -> int:
     """Export a run to MLflow."""
     from evallib.figures import load_figures
     from evallib.store import read_log
+    from evallib.tracking import default_uri
     from evallib.tracking import track as export
 
     figures = load_figures([given.run], "strict", given.data, given.adjudications)
@@ -285,9 +293,12 @@ def track(given: Arguments) -> int:
         summary=figures.summary(),
         decision=figures.decision().as_json(),
         log=read_log(given.adjudications),
-        uri=given.uri or f"sqlite:///{given.data / 'mlflow.db'}",
+        uri=given.uri or default_uri(given.data),
     )
-    print(tracked)
+    if given.json:
+        _print_json(tracked.as_json())
+    else:
+        _print_lines(tracked.lines())
     return 0
 
 
@@ -313,7 +324,10 @@ def import_(given: Arguments) -> int:
         skipped=found.skipped,
     )
     cases = len({sample.case_id for sample in found.samples})
-    print(f"run {stored.id} in {stored.folder}: {len(found.samples)} samples of {cases} cases, {len(found.verdicts)} recorded verdicts")
+    print(
+        f"run {stored.id} in {stored.folder}: {len(found.samples)} samples of {cases} cases, "
+        f"{len(found.verdicts)} recorded verdicts"
+    )
     for line in found.skipped:
         print(f"  skipped: {line}")
     return 0
@@ -339,9 +353,13 @@ def _import_readings(given: Arguments) -> int:
     from evallib.store import list_runs, read_log
 
     published = read_berth_readings(given.path)
-    attached = attach_published(list_runs(given.data), published, read_log(given.adjudications), given.adjudications, given.path.name)
+    attached = attach_published(
+        list_runs(given.data), published, read_log(given.adjudications), given.adjudications, given.path.name
+    )
     new, known, absent = attached
-    print(f"{len(published)} readings: {len(new)} attached, {len(known)} already there, {len(absent)} of runs not present")
+    print(
+        f"{len(published)} readings: {len(new)} attached, {len(known)} already there, {len(absent)} of runs not present"
+    )
     for reading in absent:
         print(f"  not present: {reading.set} {reading.scenario} {reading.repeat} ({reading.reading})")
     return 0
@@ -358,7 +376,9 @@ def verify(given: Arguments) -> int:
     _print_lines(problems)
     count = sum(check.checked for check in checks)
     if problems:
-        raise InputError(f"{len(problems)} of {count} stored files are not as they were written; restore them from a copy")
+        raise InputError(
+            f"{len(problems)} of {count} stored files are not as they were written; restore them from a copy"
+        )
     print(f"{count} files of {len(runs)} runs and the log are as they were written")
     return 0
 

@@ -131,7 +131,7 @@ class Rescoring(_Entry):
 
 
 Entry = Reading | Withdrawal | Rescoring
-_KINDS: dict[str, type[Reading] | type[Withdrawal] | type[Rescoring]] = {
+_KINDS: dict[str, type[Reading | Withdrawal | Rescoring]] = {
     "reading": Reading,
     "withdrawal": Withdrawal,
     "rescoring": Rescoring,

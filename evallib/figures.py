@@ -101,7 +101,8 @@ def _read_sentence(view: View) -> str:
     stale = f", {r['stale']} stale not counted" if r["stale"] else ""
     return (
         f"Read in {view.run.id}: {r['strict_failures_read']} of {r['strict_failures']} strict failures and "
-        f"{r['strict_passes_read']} of {r['strict_passes']} strict passes ({blind}; chosen {', '.join(r['chosen']) or 'nowhere'})"
+        f"{r['strict_passes_read']} of {r['strict_passes']} strict passes "
+        f"({blind}; chosen {', '.join(r['chosen']) or 'nowhere'})"
         f"{open_}{stale}."
     )
 
@@ -148,7 +149,7 @@ def load_gate(path: Path, suite: Suite) -> Gate:
         raise InputError(f"{document.where(problem['loc'])}: {problem['msg']}") from error
     unknown = [name for name in gate.checks if name not in suite.check_ids()]
     if unknown:
-        raise InputError(f"{path}: the gate names check {unknown[0]!r}, which does not exist; known: {', '.join(suite.check_ids())}")
+        raise InputError(
+            f"{path}: the gate names check {unknown[0]!r}, which does not exist; known: {', '.join(suite.check_ids())}"
+        )
     return gate
-
-

@@ -97,4 +97,3 @@ def _median_verdict(check: Judge, sample: Sample, votes: Sequence[Vote], scores:
     reason = f"median {median} of votes {', '.join(map(str, scores))}{few}, uncalibrated judge: {said}"
     value = (median - low) / (high - low)
     return check.scored(sample, value, reason, raw=float(median), passed=median >= needed)
-

@@ -25,7 +25,10 @@ __all__ = [
 
 def printable(text: str) -> str:
     """The text with everything a terminal would act on spelled out; line breaks and tabs stay."""
-    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" for c in text)
+    return "".join(
+        c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}"
+        for c in text
+    )
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -48,20 +51,33 @@ def interval(ends: Sequence[float] | None) -> str:
 def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     """The figures of one view, then one row per check."""
     label = f" ({POST_HOC_LABEL})" if summary["post_hoc"] else ""
+    without = summary["without_errors"]["pass_rate"]
     lines = [
-        f"view {summary['view']}{label}: {summary['cases']} cases, {summary['planned']} planned samples, "
-        f"{summary['scored']} scored, {summary['errors']} errors",
-        f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}, "
-        f"without errors {number(summary['without_errors']['pass_rate'])}, "
-        f"bounds{interval(summary['bounds'])}, mean score {number(summary['score_mean'])}",
+        (
+            f"view {summary['view']}{label}: {summary['cases']} cases, {summary['planned']} planned samples, "
+            f"{summary['scored']} scored, {summary['errors']} errors"
+        ),
+        (
+            f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}, "
+            f"without errors {number(without)}, bounds{interval(summary['bounds'])}, "
+            f"mean score {number(summary['score_mean'])}"
+        ),
     ]
     ks = list(summary["pass_at"])
     rows = [
-        [k, number(summary["pass_at"][k]), number(summary["pass_hat"][k]), str(summary["eligible_cases"][k])] for k in ks
+        [k, number(summary["pass_at"][k]), number(summary["pass_hat"][k]), str(summary["eligible_cases"][k])]
+        for k in ks
     ]
     lines += table(["k", "pass@k", "pass^k", "cases"], rows)
     checks = [
-        [name, number(c["mean_raw"]), str(c["passed"]), str(c["failed"]), str(c["not_scored"]), str(c["not_applicable"])]
+        [
+            name,
+            number(c["mean_raw"]),
+            str(c["passed"]),
+            str(c["failed"]),
+            str(c["not_scored"]),
+            str(c["not_applicable"]),
+        ]
         for name, c in summary["by_check"].items()
     ]
     return [*lines, *table(["check", "mean", "passed", "failed", "not scored", "n/a"], checks)]
@@ -97,20 +113,36 @@ def sample_table(samples: Sequence[Sample], outcomes: Mapping[SampleKey, Outcome
     for sample in samples:
         outcome = outcomes[sample.key]
         rows.append(
-            [sample.case_id, str(sample.sample), _word(outcome), number(outcome.score), sample.status, printable(outcome.reason)[:90].replace("\n", " ")]
+            [
+                sample.case_id,
+                str(sample.sample),
+                _word(outcome),
+                number(outcome.score),
+                sample.status,
+                printable(outcome.reason)[:90].replace("\n", " "),
+            ]
         )
     return table(["case", "sample", "outcome", "score", "status", "reason"], rows)
 
 
 def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) -> list[str]:
     """One sample in full: answer, tool calls, verdicts with their reasons."""
-    lines = [f"== {sample.case_id} sample {sample.sample}: {_word(outcome)}, score {number(outcome.score)} ({sample.status})"]
+    lines = [
+        f"== {sample.case_id} sample {sample.sample}: {_word(outcome)}, score {number(outcome.score)} ({sample.status})"
+    ]
     lines += [printable(line) for line in (sample.answer or "(no answer)").split("\n")]
     for call in sample.tool_calls:
         ended = f" error: {call.error}" if call.error else ""
         lines.append(printable(f"-- call {call.name} {dict(call.arguments)}{ended}")[:200])
     rows = [
-        [_verdict_word(v), v.check_id, number(v.raw), "critical" if v.critical else "", v.origin, printable(v.reason)[:120].replace("\n", " ")]
+        [
+            _verdict_word(v),
+            v.check_id,
+            number(v.raw),
+            "critical" if v.critical else "",
+            v.origin,
+            printable(v.reason)[:120].replace("\n", " "),
+        ]
         for v in verdicts
     ]
     return [*lines, *table(["verdict", "check", "raw", "", "origin", "reason"], rows), ""]
@@ -126,8 +158,19 @@ def reading_lines(readings: Readings) -> list[str]:
     for (case, sample, check), stand in readings.by_item.items():
         for logged in stand.entries:
             entry = logged.entry
-            assert isinstance(entry, Reading)  # noqa: S101  # standing_readings keeps nothing else
-            rows.append([case, str(sample), check or "(answer)", stand.state, entry.reading, entry.author, entry.cause, printable(entry.reason)[:90]])
+            assert isinstance(entry, Reading)  # standing_readings keeps nothing else
+            rows.append(
+                [
+                    case,
+                    str(sample),
+                    check or "(answer)",
+                    stand.state,
+                    entry.reading,
+                    entry.author,
+                    entry.cause,
+                    printable(entry.reason)[:90],
+                ]
+            )
     lines = table(["case", "sample", "check", "stands", "reading", "by", "cause", "reason"], rows)
     lines += [f"stale, not counted: {logged.id}" for logged in readings.stale]
     return lines + [f"names what the run does not have: {logged.id}" for logged in readings.unknown]
@@ -135,14 +178,23 @@ def reading_lines(readings: Readings) -> list[str]:
 
 def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     """Counts, then every flip by name, then what was expected and did not happen."""
-    name = f"preview of {'what would be ' if rescored['preview'] else ''}" if rescored["preview"] else ""
+    what = "preview, nothing written" if rescored["preview"] else "rescored"
     lines = [
-        f"{name}rescored ({POST_HOC_LABEL}): {rescored['recomputed']} verdicts recomputed, {rescored['carried']} carried over",
-        f"{len(rescored['flips'])} flips, {len(rescored['unexpected'])} unexpected, {len(rescored['missed'])} missed, "
-        f"{len(rescored['reverse'])} from pass to fail",
+        f"{what} ({POST_HOC_LABEL}): {rescored['recomputed']} verdicts recomputed, {rescored['carried']} carried over",
+        (
+            f"{len(rescored['flips'])} flips, {len(rescored['unexpected'])} unexpected, {len(rescored['missed'])} missed, "
+            f"{len(rescored['reverse'])} from pass to fail"
+        ),
     ]
     rows = [
-        [f["run"], f["case_id"], str(f["sample"]), f"{f['from']} -> {f['to']}", "expected" if f["expected"] else "UNEXPECTED", ", ".join(f["checks"])]
+        [
+            f["run"],
+            f["case_id"],
+            str(f["sample"]),
+            f"{f['from']} -> {f['to']}",
+            "expected" if f["expected"] else "UNEXPECTED",
+            ", ".join(f["checks"]),
+        ]
         for f in rescored["flips"]
     ]
     lines += table(["run", "case", "sample", "flip", "", "checks"], rows) if rows else []

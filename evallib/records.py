@@ -133,6 +133,7 @@ class Sample:
 
     @property
     def key(self) -> SampleKey:
+        """(case_id, sample)."""
         return (self.case_id, self.sample)
 
     @property

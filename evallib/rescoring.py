@@ -20,7 +20,7 @@ from evallib.store.runs import rescoring_tables
 from evallib.strict_yaml import load_yaml
 from evallib.suite import BoundCheck, Suite, parse_suite
 
-__all__ = ["Flip", "RescoredRun", "Rescored", "load_rescoring", "rescore", "rescore_run"]
+__all__ = ["Flip", "Rescored", "RescoredRun", "load_rescoring", "rescore", "rescore_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Flip:
     expected: bool
 
     def as_dict(self) -> dict[str, Any]:
+        """The flip as `rescore --json` and the entry show it."""
         return {
             "run": self.run,
             "case_id": self.case_id,
@@ -95,7 +96,7 @@ def load_rescoring(path: Path) -> Rescoring:
         raise InputError(f"{path}: is a {entry.kind}, expected `kind: rescoring`")
     stamped = {"time", "written_digest", "suite_digest", "runs", "predicted_after_preview"} & set(document.value)
     if stamped:
-        raise InputError(f"{path}: {sorted(stamped)[0]!r} is stamped by the tool; remove it")
+        raise InputError(f"{path}: {min(stamped)!r} is stamped by the tool; remove it")
     return entry
 
 

@@ -1,24 +1,20 @@
-"""Runs a suite against a target: planned first, sampled concurrently, journaled, scored, stored; resumable at any point."""
+"""Runs a suite against a target: planned first, sampled concurrently, journaled, scored; resumable at any point."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-import platform
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
 from evallib.checks.judge import Judge
 from evallib.errors import IncompleteError, InputError
 from evallib.judges import Vote, build_prompt, judge_verdict, read_vote
+from evallib.provenance import build, host, versions
 from evallib.records import ERROR_STATUSES, Sample, SampleKey, Verdict, digest
 from evallib.scoring import probe_failures, score_samples
 from evallib.store import Journal, Run, begin_run, finish_run, list_runs
@@ -111,7 +107,9 @@ def run_suite(
     with Journal(run.folder / "journal.jsonl") as journal:
         done = {sample.key for sample in unfinished(run)[0]}
         todo = [key for key in run.planned if key not in done]
-        work = _Work(run.id, suite, target, judge, options.seed, deadlines, journal, str(plan["target"].get("model", "")))
+        work = _Work(
+            run.id, suite, target, judge, options.seed, deadlines, journal, str(plan["target"].get("model", ""))
+        )
         _work_off(work, todo, len(run.planned), options.jobs, progress)
         return _compact(run, suite)
 
@@ -168,7 +166,7 @@ class _Work:
                 yield judge_verdict(bound.check, sample, votes, identity)
 
     def vote(self, check: Judge, case: Case, sample: Sample, number: int) -> Vote:
-        assert self.judge is not None  # noqa: S101  # narrows for the type checker; `judged` returned otherwise
+        assert self.judge is not None  # narrows for the type checker; `judged` returned otherwise
         messages = build_prompt(check, "\n\n".join(step.ask for step in case.steps), case.key, sample.answer)
         seed = sample_seed(self.seed, case, sample.sample) + number
         try:
@@ -230,13 +228,13 @@ def _completions(
             yield 1
 
 
-def _plan(
-    suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None
-) -> dict[str, Any]:
+def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None) -> dict[str, Any]:
     failures = probe_failures(suite)
     if failures:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-        raise InputError(f"suite {suite.suite!r} fails its own self-check: {failures[0]}{more}; mend suite or probe first")
+        raise InputError(
+            f"suite {suite.suite!r} fails its own self-check: {failures[0]}{more}; mend suite or probe first"
+        )
     cases = suite.select(split=options.split, cases=options.cases)
     return {
         "run_id": options.run_id,
@@ -245,7 +243,11 @@ def _plan(
         "suite_digest": suite.digest,
         "suite_sha256": hashlib.sha256(text).hexdigest(),
         "gate_digest": suite.gate_digest,
-        "self_check": {"probes": len(suite.probes), "failures": 0, "digest": digest([p.model_dump(mode="json") for p in suite.probes], 16)},
+        "self_check": {
+            "probes": len(suite.probes),
+            "failures": 0,
+            "digest": digest([p.model_dump(mode="json") for p in suite.probes], 16),
+        },
         "target": dict(target.identity()),
         "judge": None if judge is None else dict(judge.identity()),
         "split": options.split or "all",
@@ -253,9 +255,9 @@ def _plan(
         "cases": {case.id: options.samples for case in cases},
         "seed": options.seed,
         "labels": dict(options.labels),
-        "host": _host(),
-        "versions": _versions(),
-        "build": _build(),
+        "host": host(),
+        "versions": versions(),
+        "build": build(),
     }
 
 
@@ -273,48 +275,6 @@ def _resumed(folder: Path, plan: Mapping[str, Any]) -> Run:
                 "use the same suite, target and options, or begin a new run"
             )
     return run
-
-
-def _host() -> dict[str, Any]:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {
-        "cpu": _cpu_name(),
-        "cores": os.cpu_count(),
-        "memory_gib": round(memory / 2**30, 1),
-        "os": platform.platform(),
-    }
-
-
-def _cpu_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": sys.version.split()[0]}
-    for name in ("evallib", "pyarrow", "pydantic"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
-
-
-def _build() -> dict[str, Any]:
-    """Revision of the working folder and whether it differs from it; empty outside a git checkout."""
-
-    def git(*words: str) -> str:
-        found = subprocess.run(["git", *words], capture_output=True, text=True, check=False, timeout=20)  # noqa: S603, S607  # git of the PATH, fixed words
-        return found.stdout.strip() if found.returncode == 0 else ""
-
-    try:
-        revision = git("rev-parse", "HEAD")
-        return {"revision": revision, "dirty": bool(git("status", "--porcelain"))} if revision else {}
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
 
 
 def token_drift(run: Run, data: Path) -> tuple[float, str] | None:
@@ -341,4 +301,4 @@ def _tokens_per_sample(run: Run) -> float | None:
     usage, count = run.manifest["usage"], run.manifest["counts"]["samples"]
     if usage["input_tokens"] is None or usage["output_tokens"] is None or not count:
         return None
-    return float(usage["input_tokens"] + usage["output_tokens"]) / count
+    return float(usage["input_tokens"] + usage["output_tokens"]) / int(count)

@@ -17,7 +17,9 @@ Location = tuple[str | int, ...]
 
 # The YAML 1.2 core schema, less its octal and hexadecimal forms: `012`, `no`, `on`, `12:30:00` and dates stay text.
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
-_FLOAT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)?(?:\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z")
+_FLOAT = re.compile(
+    r"[-+]?(?:0|[1-9][0-9]*)?(?:\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z"
+)
 _CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MOST_PER_BYTE = 10
@@ -71,7 +73,8 @@ def parse_yaml(text: str, name: str) -> Document:
 
 
 def _syntax_error(error: yaml.MarkedYAMLError, name: str) -> NoReturn:
-    line = (error.problem_mark or error.context_mark).line + 1 if (error.problem_mark or error.context_mark) else 1
+    mark = error.problem_mark or error.context_mark
+    line = mark.line + 1 if mark else 1
     problem = error.problem or "cannot be parsed"
     if "escape" in problem:
         problem += "; a pattern with backslashes belongs in single quotes, as in '\\d+'"

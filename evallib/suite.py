@@ -226,7 +226,9 @@ def _check_names(suite: Suite, document: Document) -> None:
             where = document.where(("cases", index))
             raise InputError(f"{where}: case {one.id!r} has check {check!r} twice; check ids must be unique in a case")
         if not one.steps and not suite.recorded:
-            raise InputError(f"{document.where(('cases', index))}: case {one.id!r} has no steps; add `steps: [{{ask: ...}}]`")
+            raise InputError(
+                f"{document.where(('cases', index))}: case {one.id!r} has no steps; add `steps: [{{ask: ...}}]`"
+            )
 
 
 def _check_binding(suite: Suite, document: Document) -> None:
@@ -260,7 +262,10 @@ def _check_gate(suite: Suite, document: Document) -> None:
     for name in suite.gate.checks:
         if name not in known:
             where = document.where(("gate", "checks", name))
-            raise InputError(f"{where}: the gate sets a threshold for check {name!r}, which does not exist; known: {', '.join(known)}")
+            raise InputError(
+                f"{where}: the gate sets a threshold for check {name!r}, which does not exist; "
+                f"known: {', '.join(known)}"
+            )
 
 
 def _check_probes(suite: Suite, document: Document) -> None:
@@ -271,4 +276,6 @@ def _check_probes(suite: Suite, document: Document) -> None:
         known = [bound.check.id for bound in suite.bound[probe.case]]
         for name in (*probe.passes, *probe.fails):
             if name not in known:
-                raise InputError(f"{where}: probe {probe.name!r} names check {name!r}, which case {probe.case!r} does not have")
+                raise InputError(
+                    f"{where}: probe {probe.name!r} names check {name!r}, which case {probe.case!r} does not have"
+                )

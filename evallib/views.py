@@ -1,8 +1,8 @@
-"""A run under one named view (`strict`, `rescored:<entry>`, `read`) as the frames that metrics, charts and gate take."""
+"""A run under one named view (`strict`, `rescored:<entry>`, `read`), as the frames that metrics and gate take."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ class View:
     """The suite whose criteria stand: the run's own, or that of the rescoring."""
     outcomes: dict[SampleKey, Outcome]
     verdicts: list[Verdict]
-    states: dict[SampleKey, str]
+    states: Mapping[SampleKey, str]
     """What readings said of a sample; only in the read view."""
     readings: dict[str, Any]
     """How much was read, how it was chosen, and whether blind; empty outside the read view."""
@@ -89,7 +89,9 @@ def _read_view(run: Run, log: Sequence[LoggedEntry]) -> View:
     return View(run, READ, run.suite, outcomes, run.verdicts, states, _coverage(strict, states, readings))
 
 
-def _coverage(strict: dict[SampleKey, Outcome], states: dict[SampleKey, str], readings: Readings) -> dict[str, Any]:
+def _coverage(
+    strict: Mapping[SampleKey, Outcome], states: Mapping[SampleKey, str], readings: Readings
+) -> dict[str, Any]:
     entries = [e.entry for stand in readings.by_item.values() for e in stand.entries if isinstance(e.entry, Reading)]
     failing = {key for key, outcome in strict.items() if not outcome.passed}
     passing = set(strict) - failing

@@ -8,10 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # jsonschema's optional IRI grammar costs 1.3 s at every start of a process that draws a chart or reads a notebook
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true")
+
+# Timing never decides a test, and a failure must be found again.
+settings.register_profile("evallib", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("evallib")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

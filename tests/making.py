@@ -34,7 +34,11 @@ def stored_run(
 ) -> Run:
     """A complete run under `data` whose answers are given per case; `samples` are stored as they are, beside."""
     suite = parse_suite(suite_text, "suite.yaml")
-    made = [Sample(run_id, case, n, answer=text, exit_code=0) for case, texts in answers.items() for n, text in enumerate(texts, 1)]
+    made = [
+        Sample(run_id, case, n, answer=text, exit_code=0)
+        for case, texts in answers.items()
+        for n, text in enumerate(texts, 1)
+    ]
     made += samples
     counts: dict[str, int] = {}
     for sample in made:

@@ -25,7 +25,10 @@ def run(tmp_path: Path) -> Run:
 
 def states(run: Run, log: Path) -> list[tuple[str, bool | None, str]]:
     frame = outcomes_frame(open_view(run, "read", read_log(log)))
-    return [(row.status, None if row.passed is None or row.passed != row.passed else bool(row.passed), row.reading) for row in frame.astype({"passed": object}).itertuples()]
+    return [
+        (row.status, None if row.passed is None or row.passed != row.passed else bool(row.passed), row.reading)
+        for row in frame.astype({"passed": object}).itertuples()
+    ]
 
 
 def test_a_reading_of_an_answer_replaces_its_outcome(run: Run, tmp_path: Path) -> None:

@@ -13,7 +13,18 @@ TICKETS = ROOT / "data" / "suites" / "tickets"
 
 
 def run(tmp_path: Path, script: Path, *more: str) -> Figures:
-    arguments = ["run", str(TICKETS), "--target", f"scripted:{script}", "--run-id", "r", "--jobs", "8", "--data", str(tmp_path)]
+    arguments = [
+        "run",
+        str(TICKETS),
+        "--target",
+        f"scripted:{script}",
+        "--run-id",
+        "r",
+        "--jobs",
+        "8",
+        "--data",
+        str(tmp_path),
+    ]
     assert main([*arguments, *more]) == 0
     return load_figures(["r"], "strict", tmp_path, tmp_path / "log")
 
@@ -65,7 +76,13 @@ def test_brain_v0_is_blocked_on_all_three_rules(tmp_path: Path) -> None:
     found = rules(figures)
     assert not any(found[name][0] for name in ("mean", "checks", "floor"))
     (row,) = [rule for rule in figures.decision().rules if rule.rule == "checks"]
-    assert [c["check"] for c in row.detail["checks"] if not c["passed"]] == ["citation", "facts", "policy", "format", "quality"]
+    assert [c["check"] for c in row.detail["checks"] if not c["passed"]] == [
+        "citation",
+        "facts",
+        "policy",
+        "format",
+        "quality",
+    ]
     scores = [float(score) for score in figures.outcomes["score"]]
     assert scores.count(0.0) == 1
     assert any(score == pytest.approx(0.0375) for score in scores), "the proxy ticket at 0.04"
@@ -75,7 +92,9 @@ def test_brain_v0_is_blocked_on_all_three_rules(tmp_path: Path) -> None:
 def test_a_softer_third_rule_would_ship_the_empty_answer(tmp_path: Path) -> None:
     figures = run(tmp_path, TICKETS / "softer-rule.yaml", "--split", "validation")
     assert figures.summary()["score_mean"] == pytest.approx(0.915)
-    assert sum(score >= 0.9 for score in figures.outcomes["score"]) == 9, "nine tickets of ten at 0.90: the softer rule passes"
+    assert sum(score >= 0.9 for score in figures.outcomes["score"]) == 9, (
+        "nine tickets of ten at 0.90: the softer rule passes"
+    )
     found = rules(figures)
     assert (found["mean"][0], found["checks"][0], found["floor"][0]) == (True, True, False)
     (worst,) = figures.outcomes[figures.outcomes["score"] < 0.7].itertuples()
@@ -85,7 +104,9 @@ def test_a_softer_third_rule_would_ship_the_empty_answer(tmp_path: Path) -> None
 
 def test_ten_by_ten_gives_three_numbers_that_disagree(tmp_path: Path) -> None:
     summary = run(tmp_path, TICKETS / "ten-by-ten.yaml", "--split", "validation", "--samples", "10").summary()
-    assert (summary["pass_rate"], summary["pass_at"]["10"], summary["pass_hat"]["10"]) == pytest.approx((0.92, 1.0, 0.2))
+    assert (summary["pass_rate"], summary["pass_at"]["10"], summary["pass_hat"]["10"]) == pytest.approx(
+        (0.92, 1.0, 0.2)
+    )
 
 
 def test_five_runs_on_ten_tickets(tmp_path: Path) -> None:
@@ -101,7 +122,9 @@ def test_the_policy_judge_reads_the_article_s_sentences(shared: Path) -> None:
     from evallib.checks import parse_check
     from evallib.records import Sample
 
-    cases = json.loads((shared / "cases" / "articles.json").read_text(encoding="utf-8"))["article_000"]["policy_judge"]["cases"]
+    cases = json.loads((shared / "cases" / "articles.json").read_text(encoding="utf-8"))["article_000"]["policy_judge"][
+        "cases"
+    ]
     wrong = []
     for case in cases:
         phrases = [phrase for phrase in case["forbidden"] if phrase != "promised date"]

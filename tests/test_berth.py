@@ -9,7 +9,11 @@ import pytest
 from evallib.cli import main
 from evallib.store import open_run
 
-SETS = {"ollama-berth-sre": (9, 3, 6), "q35-new8-think-default-r3": (24, 18, 19), "q35-new8-think-false-r3": (24, 17, 20)}
+SETS = {
+    "ollama-berth-sre": (9, 3, 6),
+    "q35-new8-think-default-r3": (24, 18, 19),
+    "q35-new8-think-false-r3": (24, 17, 20),
+}
 FLIPS = [
     ("ollama-berth-sre", "failing-rollout", 1),
     ("ollama-berth-sre", "incomplete-coverage", 1),
@@ -69,7 +73,9 @@ def passes(home: Path, capsys: pytest.CaptureFixture[str], name: str, view: str)
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_each_set_has_its_published_counts_in_all_three_views(home: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_each_set_has_its_published_counts_in_all_three_views(
+    home: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     samples, strict, rescored = SETS[name]
     assert passes(home, capsys, name, "strict") == (strict, samples)
     assert passes(home, capsys, name, "rescored:published-criteria") == (rescored, samples)
@@ -99,7 +105,9 @@ def test_every_verdict_agrees_with_the_published_rescored_file(home: Path, share
                 verdict = verdicts[record["scenario"], record["repeat"], check["id"]]
                 assert (verdict.passed, verdict.critical) == (check["passed"], check["critical"]), verdict
                 compared += 1
-    assert compared == len([v for name in SETS for v in open_run(name, home / "data").rescorings[0].verdicts(name)]) == 569
+    assert (
+        compared == len([v for name in SETS for v in open_run(name, home / "data").rescorings[0].verdicts(name)]) == 569
+    )
 
 
 def test_one_inverted_pattern_flips_exactly_its_check(home: Path, tmp_path: Path) -> None:
@@ -109,7 +117,9 @@ def test_one_inverted_pattern_flips_exactly_its_check(home: Path, tmp_path: Path
     text = (home / "suite.yaml").read_text()
     pattern = "DATABASE_URL"
     assert text.count(f"any_of:\n    - {pattern}\n") + text.count(f"any_of: [{pattern}]") == 1
-    inverted = text.replace(f"any_of:\n    - {pattern}\n", f"none_of:\n    - {pattern}\n").replace(f"any_of: [{pattern}]", f"none_of: [{pattern}]")
+    inverted = text.replace(f"any_of:\n    - {pattern}\n", f"none_of:\n    - {pattern}\n").replace(
+        f"any_of: [{pattern}]", f"none_of: [{pattern}]"
+    )
     run = open_run("ollama-berth-sre", home / "data")
     entry = load_rescoring(home / "entry.yaml")
     before = {(v.case_id, v.check_id): v.passed for v in run.rescorings[0].verdicts(run.id)}
@@ -137,7 +147,11 @@ def test_the_source_s_name_size_and_hash_are_kept(home: Path, shared: Path) -> N
     for name in SETS:
         source = open_run(name, home / "data").manifest["source"]
         content = (shared / "data" / "berth" / name / "results.jsonl").read_bytes()
-        assert (source["set"], source["bytes"], source["sha256"]) == (name, len(content), hashlib.sha256(content).hexdigest())
+        assert (source["set"], source["bytes"], source["sha256"]) == (
+            name,
+            len(content),
+            hashlib.sha256(content).hexdigest(),
+        )
 
 
 def test_tau_bench_has_its_published_figures(tmp_path: Path, shared: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,16 +43,34 @@ def files(folder: Path) -> dict[str, bytes]:
 BAD = {
     "an unknown key": ("suite.yaml", SUITE.replace("pass:", "passes:"), "unknown key 'passes'"),
     "a duplicate case id": ("suite.yaml", SUITE.replace("id: c-2", "id: c-1"), "'c-1' stands twice"),
-    "a broken pattern": ("suite.yaml", SUITE.replace("check: mentions, all_of: key.facts", "check: matches, any_of: ['(a']"), "pattern"),
-    "a look-around": ("suite.yaml", SUITE.replace("check: mentions, all_of: key.facts", "check: matches, any_of: ['(?<!x)a']"), "look-around"),
-    "a lost backslash": ("suite.yaml", SUITE.replace("check: mentions, all_of: key.facts", 'check: matches, any_of: ["\\bfour\\b"]'), "single quotes"),
-    "a threshold for no check": ("suite.yaml", SUITE.replace("checks: {says: 0.5}", "checks: {sais: 0.5}"), "'sais', which does not exist"),
+    "a broken pattern": (
+        "suite.yaml",
+        SUITE.replace("check: mentions, all_of: key.facts", "check: matches, any_of: ['(a']"),
+        "pattern",
+    ),
+    "a look-around": (
+        "suite.yaml",
+        SUITE.replace("check: mentions, all_of: key.facts", "check: matches, any_of: ['(?<!x)a']"),
+        "look-around",
+    ),
+    "a lost backslash": (
+        "suite.yaml",
+        SUITE.replace("check: mentions, all_of: key.facts", 'check: matches, any_of: ["\\bfour\\b"]'),
+        "single quotes",
+    ),
+    "a threshold for no check": (
+        "suite.yaml",
+        SUITE.replace("checks: {says: 0.5}", "checks: {sais: 0.5}"),
+        "'sais', which does not exist",
+    ),
     "no script": ("script.yaml", "script: x\nreplies: []\nmood: good\n", "mood"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_to_a_run_is_one_sentence_and_leaves_nothing(home: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_bad_input_to_a_run_is_one_sentence_and_leaves_nothing(
+    home: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     file, text, expected = BAD[name]
     Path(file).write_text(text)
     before = files(home)
@@ -138,7 +156,20 @@ def test_a_folder_one_may_not_write_to_is_status_2(home: Path, closed: Path) -> 
         folder.chmod(folder.stat().st_mode | 0o055)
     root = str(Path(__file__).resolve().parent.parent)
     sources = {
-        ("adjudicate", "r-1", "c-1", "1", "--by", "a", "--reading", "pass", "--reason", "r", "--adjudications", str(closed / "log")): 2,
+        (
+            "adjudicate",
+            "r-1",
+            "c-1",
+            "1",
+            "--by",
+            "a",
+            "--reading",
+            "pass",
+            "--reason",
+            "r",
+            "--adjudications",
+            str(closed / "log"),
+        ): 2,
         ("rescore", "r-1", "--suite", "suite.yaml", "--entry", "entry.yaml", "--adjudications", str(closed / "log")): 2,
     }
     stored_run(home / "data", {"c-1": ["four"]})
@@ -146,7 +177,11 @@ def test_a_folder_one_may_not_write_to_is_status_2(home: Path, closed: Path) -> 
     (home / "entry.yaml").write_text(f"kind: rescoring\nslug: s\nauthor: a\nreason: r\n{changes}\n")
     for arguments, status in sources.items():
         found = subprocess.run(
-            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": root}
+            [sys.executable, "-c", code, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": root},
         )
         assert found.returncode == status, found.stderr
         sentence = found.stderr.partition("-- as nobody\n")[2]
@@ -165,7 +200,12 @@ def test_a_run_prints_figures_gate_and_caption(home: Path, capsys: pytest.Captur
 def test_json_is_one_object_and_nothing_else(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored_run(home / "data", {"c-1": ["four"], "c-2": ["no"]})
     assert json.loads(said(capsys, "run", ".", "--target", "scripted", "--json"))["metrics"]["pass_rate"] == 0.5
-    for arguments in (["metrics", "r-1", "--json"], ["gate", "r-1", "--json"], ["validate", ".", "--json"], ["compare", "r-1", "--json"]):
+    for arguments in (
+        ["metrics", "r-1", "--json"],
+        ["gate", "r-1", "--json"],
+        ["validate", ".", "--json"],
+        ["compare", "r-1", "--json"],
+    ):
         assert isinstance(json.loads(said(capsys, *arguments)), dict)
 
 
@@ -178,7 +218,13 @@ def test_too_few_samples_for_k_are_null_and_no_error(home: Path, capsys: pytest.
 def test_the_summary_has_the_five_fields_of_a_ci_step(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored_run(home / "data", {"c-1": ["four"], "c-2": ["no"]})
     summary = json.loads(said(capsys, "metrics", "r-1", "--summary"))
-    assert summary == {"passed": 1, "failed": 1, "pass_rate": 0.5, "minimum_pass_rate": None, "required_cases_passed": True}
+    assert summary == {
+        "passed": 1,
+        "failed": 1,
+        "pass_rate": 0.5,
+        "minimum_pass_rate": None,
+        "required_cases_passed": True,
+    }
 
 
 def test_a_blocked_gate_is_status_1_only_when_asked_for(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,7 +242,21 @@ def test_other_thresholds_are_chosen_after_the_result(home: Path, capsys: pytest
 
 def test_one_reading_from_the_command_line_makes_the_read_view(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored_run(home / "data", {"c-1": ["no"], "c-2": ["no"]})
-    out = said(capsys, "adjudicate", "r-1", "c-1", "1", "--by", "Ann", "--reading", "pass", "--reason", "fine", "--cause", "paraphrase")
+    out = said(
+        capsys,
+        "adjudicate",
+        "r-1",
+        "c-1",
+        "1",
+        "--by",
+        "Ann",
+        "--reading",
+        "pass",
+        "--reason",
+        "fine",
+        "--cause",
+        "paraphrase",
+    )
     assert list((home / "adjudications").rglob(f"{out.strip()}.yaml"))
     assert "Ann" in said(capsys, "show", "r-1", "--readings")
     summary = json.loads(said(capsys, "metrics", "r-1", "--view", "read", "--json"))
@@ -204,7 +264,9 @@ def test_one_reading_from_the_command_line_makes_the_read_view(home: Path, capsy
     assert "chosen after reading the answers" in said(capsys, "compare", "r-1")
 
 
-def test_control_characters_of_an_answer_never_reach_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_of_an_answer_never_reach_the_terminal(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     stored_run(home / "data", {"c-1": ["\x1b[2J\x07 gone \u202e"]})
     out = said(capsys, "show", "r-1", "--case", "c-1")
     assert "\x1b" not in out

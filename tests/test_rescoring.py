@@ -98,7 +98,9 @@ def test_a_prediction_that_stood_before_the_preview_stays_one(tmp_path: Path) ->
         (WIDER.replace("c-1", "c-9"), ENTRY, "has no case 'c-1'"),
     ],
 )
-def test_what_is_no_honest_rescoring_is_refused_and_leaves_nothing(tmp_path: Path, suite: str, entry: str, said: str) -> None:
+def test_what_is_no_honest_rescoring_is_refused_and_leaves_nothing(
+    tmp_path: Path, suite: str, entry: str, said: str
+) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     with pytest.raises(InputError, match=said):
         rescore([run], *files(tmp_path, suite, entry))

@@ -30,14 +30,15 @@ checks:
 - {id: says, check: mentions, all_of: key.facts}
 - {id: short, check: sections, headings: [], max_words: 4}
 cases:
-""" + "".join(f"- {{id: c-{n}, steps: [{{ask: What is {n} and one?}}], key: {{facts: ['{n + 1}']}}}}\n" for n in range(1, 11))
-SCRIPT = """\
-script: sums
-replies:
 """ + "".join(
-    f"- when: {{contains: ['is {n} and']}}\n  choose: rotate\n  answers: [{{text: It is {n + 1}., delay_s: 0.01}}, {{text: I do not know., delay_s: 0.01}}]\n"
-    for n in range(1, 11)
+    f"- {{id: c-{n}, steps: [{{ask: What is {n} and one?}}], key: {{facts: ['{n + 1}']}}}}\n" for n in range(1, 11)
 )
+REPLY = """\
+- when: {{contains: ['is {0} and']}}
+  choose: rotate
+  answers: [{{text: It is {1}., delay_s: 0.01}}, {{text: I do not know., delay_s: 0.01}}]
+"""
+SCRIPT = "script: sums\nreplies:\n" + "".join(REPLY.format(n, n + 1) for n in range(1, 11))
 
 
 @pytest.fixture
@@ -55,7 +56,10 @@ def run(folder: Path, **more: object) -> Run:
 
 
 def content(run: Run) -> list[tuple[object, ...]]:
-    return [(v.case_id, v.sample, v.check_id, v.status, v.value, v.passed, v.reason, v.spans, v.decides) for v in run.verdicts]
+    return [
+        (v.case_id, v.sample, v.check_id, v.status, v.value, v.passed, v.reason, v.spans, v.decides)
+        for v in run.verdicts
+    ]
 
 
 def test_a_run_stores_every_planned_sample_in_order_whatever_the_jobs(folder: Path) -> None:
@@ -95,7 +99,7 @@ def test_consecutive_samples_have_consecutive_seeds(folder: Path) -> None:
 def test_a_complete_run_is_not_run_again(folder: Path) -> None:
     run(folder)
     for resume in (False, True):
-        with pytest.raises(InputError, match="exists already|is complete already"):
+        with pytest.raises(InputError, match=r"exists already|is complete already"):
             run(folder, resume=resume)
 
 
@@ -111,14 +115,17 @@ def test_a_run_is_resumed_only_as_it_was_planned(folder: Path) -> None:
 
 def test_a_suite_that_fails_its_self_check_never_reaches_a_target(folder: Path) -> None:
     (folder / "suite.yaml").write_text(SUITE + "probes: [{name: bad, case: c-1, answer: it is 2, fails: [says]}]\n")
-    with pytest.raises(InputError, match="fails its own self-check.*'bad'"):
+    with pytest.raises(InputError, match=r"fails its own self-check.*'bad'"):
         run(folder)
     assert not (folder / "data").exists()
 
 
 def test_an_unreachable_endpoint_leaves_nothing(folder: Path) -> None:
     suite = load_suite(folder)
-    with open_target("chat:http://127.0.0.1:9/v1#m", suite, folder, TargetOptions()) as target, pytest.raises(InfrastructureError):
+    with (
+        open_target("chat:http://127.0.0.1:9/v1#m", suite, folder, TargetOptions()) as target,
+        pytest.raises(InfrastructureError),
+    ):
         run_suite(folder / "suite.yaml", target, RunOptions("r"), folder / "data")
     assert not (folder / "data").exists()
 
@@ -143,12 +150,17 @@ def test_errors_and_crashes_are_statuses_of_their_sample_alone(folder: Path) -> 
 
 
 def test_a_judge_is_asked_with_the_run_and_its_votes_are_kept(folder: Path) -> None:
-    judged = SUITE.replace("- {id: short, check: sections, headings: [], max_words: 4}", "- {id: q, check: judge, rubric: Is it right?}")
+    judged = SUITE.replace(
+        "- {id: short, check: sections, headings: [], max_words: 4}", "- {id: q, check: judge, rubric: Is it right?}"
+    )
     (folder / "suite.yaml").write_text(judged)
     reply = '- when: {model: judge}\n  answers: [{text: \'{"score": 4, "reason": "so"}\'}, {text: nonsense}]\n'
     (folder / "script.yaml").write_text(SCRIPT.replace("replies:\n", f"replies:\n{reply}"))
     suite = load_suite(folder)
-    with ScriptProcessHere(folder / "script.yaml") as url, open_target("scripted", suite, folder, TargetOptions()) as target:
+    with (
+        ScriptProcessHere(folder / "script.yaml") as url,
+        open_target("scripted", suite, folder, TargetOptions()) as target,
+    ):
         panel = EndpointPanel(Endpoint(url, "judge", api_key=""), {"model": "judge"})
         done = run_suite(folder / "suite.yaml", target, RunOptions("r", samples=2), folder / "data", judge=panel)
         panel.close()
@@ -220,7 +232,9 @@ def test_twenty_kills_lose_and_double_nothing(folder: Path, url: str) -> None:
         assert 0 < lines(folder) < planned, "in flight: the journal is neither empty nor full"
         assert not (killed / "run.json").exists()
     tables: set[str] = set()
-    for number, name in enumerate(["samples.parquet", "turns.parquet", "verdicts.parquet", "samples.parquet", "verdicts.parquet"]):
+    for number, name in enumerate(
+        ["samples.parquet", "turns.parquet", "verdicts.parquet", "samples.parquet", "verdicts.parquet"]
+    ):
         for path in killed.glob("*.parquet"):  # so that this kill is proven by what this attempt writes
             path.unlink()
         kill_when(folder, url, (killed / name).exists)

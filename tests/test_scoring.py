@@ -80,7 +80,10 @@ def test_the_order_of_verdicts_changes_nothing(rows: list[tuple[bool, float]], r
 
 def test_scoring_gives_the_same_sorted_verdicts_in_any_order() -> None:
     suite = parse_suite(SUITE, "s.yaml")
-    samples = [Sample("r", case, n, answer=text, exit_code=0) for case, n, text in [("c-1", 1, "four"), ("c-1", 2, "no"), ("c-2", 1, "five")]]
+    samples = [
+        Sample("r", case, n, answer=text, exit_code=0)
+        for case, n, text in [("c-1", 1, "four"), ("c-1", 2, "no"), ("c-2", 1, "five")]
+    ]
     expected = score_samples(suite, samples)
     assert [v.check_id for v in expected[:3]] == ["says", "short", "exit"]
     for shuffled in permutations(samples):

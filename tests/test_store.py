@@ -18,7 +18,15 @@ from evallib.records import Sample, ToolCall, Turn, Usage, Verdict
 from evallib.store import Journal, append_entry, begin_run, list_runs, open_run, read_log, verify_log, verify_run
 from evallib.store.files import write_new
 from evallib.store.journal import read_journal
-from evallib.store.tables import decode_sample, encode_sample, samples_from, samples_table, turns_table, verdicts_from, verdicts_table
+from evallib.store.tables import (
+    decode_sample,
+    encode_sample,
+    samples_from,
+    samples_table,
+    turns_table,
+    verdicts_from,
+    verdicts_table,
+)
 from tests.making import SUITE, stored_run
 
 text = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\x00"), max_size=20)
@@ -27,9 +35,14 @@ turns = st.builds(
     step=st.just(1),
     request=text,
     text=text,
-    tool_calls=st.lists(st.builds(ToolCall, text, st.dictionaries(text, text | st.integers(-9, 9)), st.none() | text, st.none() | text), max_size=2).map(tuple),
+    tool_calls=st.lists(
+        st.builds(ToolCall, text, st.dictionaries(text, text | st.integers(-9, 9)), st.none() | text, st.none() | text),
+        max_size=2,
+    ).map(tuple),
     partials=st.lists(text, max_size=2).map(tuple),
-    usage=st.builds(Usage, st.none() | st.integers(0, 2**60), st.none() | st.integers(0, 9), st.integers(0, 9), st.none()),
+    usage=st.builds(
+        Usage, st.none() | st.integers(0, 2**60), st.none() | st.integers(0, 9), st.integers(0, 9), st.none()
+    ),
 )
 samples = st.builds(
     Sample,
@@ -172,19 +185,32 @@ def test_a_folder_without_the_right_to_write_is_one_sentence(tmp_path: Path) -> 
     )
     tmp_path.chmod(0o755)
     for parent in tmp_path.parents[:3]:
-        if parent != Path("/tmp"):  # noqa: S108  # only the folders pytest made above this one
+        if parent != Path("/tmp"):  # only the folders pytest made above this one
             parent.chmod(0o755)
-    found = subprocess.run([sys.executable, "-c", code, str(closed)], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)})
+    found = subprocess.run(
+        [sys.executable, "-c", code, str(closed)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+    )
     assert "may not write here" in found.stdout, found.stderr
     assert list(closed.iterdir()) == []
 
 
 def reading(**more: object) -> Reading:
-    return Reading.model_validate({"author": "Ann Bee", "run": "r-1", "case": "c-1", "sample": 1, "reading": "pass", "reason": "ok", **more})
+    return Reading.model_validate(
+        {"author": "Ann Bee", "run": "r-1", "case": "c-1", "sample": 1, "reading": "pass", "reason": "ok", **more}
+    )
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\u2028\u2029\ufeff\ufffe\uffff"), min_size=1))
+@given(
+    st.text(
+        st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\u2028\u2029\ufeff\ufffe\uffff"),
+        min_size=1,
+    )
+)
 def test_an_entry_is_read_back_as_it_was_written(tmp_path: Path, reason: str) -> None:
     logged = append_entry(tmp_path, reading(reason=reason))
     assert logged in read_log(tmp_path)

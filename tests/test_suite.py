@@ -48,7 +48,12 @@ def test_a_mistake_is_named_where_it_stands(old: str, new: str, said: str) -> No
 
 @pytest.mark.parametrize(
     ("pattern", "said"),
-    [("'[a-'", "pattern"), ("'(?=x)y'", "look-around"), ("'(a)\\1'", "back-reference"), ('"\\bx\\b"', "backslash was lost")],
+    [
+        ("'[a-'", "pattern"),
+        ("'(?=x)y'", "look-around"),
+        ("'(a)\\1'", "back-reference"),
+        ('"\\bx\\b"', "backslash was lost"),
+    ],
 )
 def test_a_pattern_that_cannot_work_is_refused_at_load(pattern: str, said: str) -> None:
     check = f"{{id: says, check: matches, any_of: [{pattern}], critical: true}}"
@@ -72,7 +77,11 @@ def test_what_decides_changes_with_key_weight_and_pass_rule_but_not_with_wording
         return suite(text).bound["c-1"][0].decides
 
     assert decides(GOOD.replace("id: says,", "id: says, description: new words,")) == decides(GOOD)
-    for old, new in [("[four]", "[five]"), ("id: says,", "id: says, weight: 2,"), ("suite: small", "suite: small\npass: top")]:
+    for old, new in [
+        ("[four]", "[five]"),
+        ("id: says,", "id: says, weight: 2,"),
+        ("suite: small", "suite: small\npass: top"),
+    ]:
         assert decides(GOOD.replace(old, new)) != decides(GOOD)
 
 
@@ -95,8 +104,12 @@ def test_a_folder_stands_for_the_suite_file_in_it(tmp_path: Path) -> None:
 
 
 def test_a_case_limits_suite_wide_checks_by_tag() -> None:
-    text = GOOD.replace("all_of: key.facts, critical: true}", "all_of: key.facts, critical: true, when: {not_tags: [odd]}}")
-    text = text.replace("- id: c-2", "- id: c-2\n  tags: [odd]").replace("max_words: 20}", "max_words: 20, critical: true}")
+    text = GOOD.replace(
+        "all_of: key.facts, critical: true}", "all_of: key.facts, critical: true, when: {not_tags: [odd]}}"
+    )
+    text = text.replace("- id: c-2", "- id: c-2\n  tags: [odd]").replace(
+        "max_words: 20}", "max_words: 20, critical: true}"
+    )
     assert [b.check.id for b in suite(text).bound["c-2"]] == ["short"]
 
 

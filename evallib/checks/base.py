@@ -104,7 +104,7 @@ class Check(BaseModel):
     def deciding(self, decides: str) -> Self:
         """This check, whose verdicts carry `decides`: the digest of all that can change them."""
         stamped = self.model_copy()
-        stamped._decides = decides
+        stamped._decides = decides  # noqa: SLF001  # a copy of this very object
         return stamped
 
     def criteria(self, *, decisive: bool = True) -> dict[str, Any]:

@@ -15,7 +15,16 @@ from evallib.store.files import publish_folder, staged_file, staging_folder, wri
 from evallib.store.runs import Run
 from evallib.strict_yaml import dump_yaml, load_yaml
 
-__all__ = ["LoggedEntry", "append_entry", "entry_bytes", "log_path", "preview_stamps", "publish_rescoring", "read_log", "stamp_preview"]
+__all__ = [
+    "LoggedEntry",
+    "append_entry",
+    "entry_bytes",
+    "log_path",
+    "preview_stamps",
+    "publish_rescoring",
+    "read_log",
+    "stamp_preview",
+]
 
 
 class LoggedEntry(NamedTuple):
@@ -79,7 +88,11 @@ def publish_rescoring(
     try:
         with staged_file(path, content) as publish:
             for run, table in tables.values():
-                made.append(_publish_beside(run, name, {"entry.yaml": content, "suite.yaml": suite_text, "verdicts.parquet": table}))
+                made.append(
+                    _publish_beside(
+                        run, name, {"entry.yaml": content, "suite.yaml": suite_text, "verdicts.parquet": table}
+                    )
+                )
             publish()
     except BaseException:
         for folder in made:

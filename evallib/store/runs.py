@@ -83,6 +83,7 @@ class Run:
 
     @property
     def id(self) -> str:
+        """The run's id, which names its folder when it is made."""
         return str(self.plan["run_id"])
 
     @cached_property
@@ -99,7 +100,9 @@ class Run:
     def manifest(self) -> dict[str, Any]:
         """Counts, usage, times and the sha256 of every file; IncompleteError when the run has not ended."""
         if not self.complete:
-            raise IncompleteError(f"run {self.id!r} is incomplete; continue it with `evallib run ... --run-id {self.id} --resume`")
+            raise IncompleteError(
+                f"run {self.id!r} is incomplete; continue it with `evallib run ... --run-id {self.id} --resume`"
+            )
         return _read_json(self.folder / "run.json")
 
     @cached_property
@@ -114,7 +117,9 @@ class Run:
     @cached_property
     def samples(self) -> list[Sample]:
         """Samples with their turns, in stored order."""
-        return samples_from(self._table("samples.parquet", samples_schema()), self._table("turns.parquet", turns_schema()))
+        return samples_from(
+            self._table("samples.parquet", samples_schema()), self._table("turns.parquet", turns_schema())
+        )
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
@@ -224,7 +229,9 @@ def _write_tables(folder: Path, run_id: str, samples: Sequence[Sample], verdicts
     tables = (samples_table(samples), turns_table(samples), verdicts_table(run_id, verdicts))
     for name, table in zip(TABLES, tables, strict=True):
         write_new(folder / name, parquet_bytes(table, stamped))
-    return {path.name: sha256_of(path) for path in sorted(folder.iterdir()) if path.suffix in {".parquet", ".yaml", ".json"}}
+    return {
+        path.name: sha256_of(path) for path in sorted(folder.iterdir()) if path.suffix in {".parquet", ".yaml", ".json"}
+    }
 
 
 def _manifest(
@@ -249,7 +256,7 @@ def _manifest(
     }
 
 
-def import_run(
+def import_run(  # noqa: PLR0913  # the parts of an import, each by its name
     data: Path,
     run_id: str,
     suite_yaml: str,

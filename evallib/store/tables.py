@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -191,8 +191,7 @@ def _refuse_nulls(table: pa.Table) -> None:
 
 def _refuse_duplicates(keys: list[tuple[Any, ...]]) -> None:
     if len(set(keys)) != len(keys):
-        seen: set[tuple[Any, ...]] = set()
-        twice = next(k for k in keys if k in seen or seen.add(k))
+        twice = next(key for key, count in Counter(keys).items() if count > 1)
         raise InputError(f"row {twice!r} stands twice; (case, sample) and check must be unique in a run")
 
 
