@@ -182,8 +182,8 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     lines = [
         f"{what} ({POST_HOC_LABEL}): {rescored['recomputed']} verdicts recomputed, {rescored['carried']} carried over",
         (
-            f"{len(rescored['flips'])} flips, {len(rescored['unexpected'])} unexpected, {len(rescored['missed'])} missed, "
-            f"{len(rescored['reverse'])} from pass to fail"
+            f"{len(rescored['flips'])} flips, {len(rescored['unexpected'])} unexpected, "
+            f"{len(rescored['missed'])} missed, {len(rescored['reverse'])} from pass to fail"
         ),
     ]
     rows = [
