@@ -11,6 +11,8 @@ LOCK := pyproject.toml constraints.txt
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 # pip leaves a note when it runs as root; in a virtual environment of our own it says nothing useful
 export PIP_ROOT_USER_ACTION := ignore
+# compiled modules are kept, whatever the machine's habit is: they halve the start of every process
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo lab test check quick bench record install install-dev install-model format
 .DEFAULT_GOAL := demo

@@ -12,6 +12,9 @@ from hypothesis import settings
 
 # jsonschema's optional IRI grammar costs 1.3 s at every start of a process that draws a chart or reads a notebook
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+# Tests start many processes: let them keep compiled modules, whatever the machine's habit is
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true")
 
 # Timing never decides a test, and a failure must be found again.

@@ -1,7 +1,6 @@
 """A run is planned first, journaled, resumable at any moment, and the same in any order."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -214,7 +213,7 @@ def kill_when(folder: Path, url: str, moment: Callable[[], bool]) -> None:
     resume = ["--resume"] if (folder / "data" / "runs" / "killed").exists() else []
     process = subprocess.Popen(command(folder, url, *resume), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None and not moment():
-        os.sched_yield()
+        time.sleep(0.001)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL, "the run ended before it could be killed"
 
@@ -252,7 +251,7 @@ def test_twenty_kills_lose_and_double_nothing(folder: Path, url: str) -> None:
 def test_a_run_stopped_by_sigterm_says_how_to_go_on(folder: Path, url: str) -> None:
     process = subprocess.Popen(command(folder, url), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while lines(folder) < 3:
-        os.sched_yield()
+        time.sleep(0.001)
     process.terminate()
     _, said = process.communicate()
     assert process.returncode == 4, said
