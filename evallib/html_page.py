@@ -1,0 +1,209 @@
+"""Executed notebooks as one self-contained HTML page: no script, no request, nothing that an answer could switch on.
+
+Three walls stand between an untrusted text and the browser: what is shown is built anew from a short list of tags
+without attributes, pictures from a short list of shapes, and the page's own policy forbids scripts and requests.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from evallib.records import POST_HOC_LABEL
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+__all__ = ["Section", "clean_html", "clean_svg", "html_page", "notebook_html"]
+
+# fmt: off
+_TAGS = frozenset({
+    "b", "blockquote", "br", "code", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "li", "ol", "p", "pre",
+    "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+})
+# fmt: on
+_SILENT = frozenset({"script", "style", "template", "title", "iframe", "object", "svg", "math"})
+"""Elements that go with all they hold."""
+_EMPTY = frozenset({"br", "hr"})
+_SPANS = frozenset({"colspan", "rowspan"})
+# fmt: off
+_SHAPES = frozenset({
+    "circle", "clipPath", "defs", "ellipse", "g", "line", "linearGradient", "path",
+    "polygon", "polyline", "rect", "stop", "svg", "text", "tspan", "title",
+})
+# fmt: on
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One executed notebook."""
+
+    name: str
+    notebook: NotebookNode
+
+
+class _Cleaner(HTMLParser):
+    """Builds HTML anew out of `_TAGS`; everything else becomes text or goes."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._open: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._silent += tag in _SILENT
+        if self._silent or tag not in _TAGS:
+            return
+        spans = "".join(f' {name}="{int(v)}"' for name, v in attrs if name in _SPANS and v and v.isdecimal())
+        self.parts.append(f"<{tag}{spans}>")
+        if tag not in _EMPTY:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _EMPTY:
+            self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _SILENT:
+            self._silent = max(0, self._silent - 1)
+        elif not self._silent and tag in self._open:
+            while (last := self._open.pop()) != tag:
+                self.parts.append(f"</{last}>")
+            self.parts.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.parts.append(html.escape(data))
+
+    def cleaned(self) -> str:
+        """What was built, with every element closed."""
+        self.close()
+        return "".join(self.parts) + "".join(f"</{tag}>" for tag in reversed(self._open))
+
+
+def clean_html(markup: str) -> str:
+    """The same tables and texts built anew from a short list of tags, without any attribute that could act."""
+    cleaner = _Cleaner()
+    cleaner.feed(markup)
+    return cleaner.cleaned()
+
+
+def clean_svg(picture: str, prefix: str) -> str:
+    """The picture for standing inside a page: known shapes only, its ids under `prefix` so that pictures never mix."""
+    root = ET.fromstring(picture)  # noqa: S314 - drawn by vl-convert; expat refuses entities that explode
+    _keep_shapes(root, prefix)
+    root.attrib.pop("role", None)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _keep_shapes(element: ET.Element, prefix: str) -> None:
+    element.tag = element.tag.rpartition("}")[2]
+    for name, value in list(element.attrib.items()):
+        del element.attrib[name]
+        if name == "id":
+            element.set(name, prefix + value)
+        elif name.isidentifier() or name.replace("-", "").isalpha():
+            _keep_attribute(element, name, value, prefix)
+    for child in list(element):
+        if str(child.tag).rpartition("}")[2] in _SHAPES:  # a comment's tag is a function
+            _keep_shapes(child, prefix)
+        else:
+            element.remove(child)
+
+
+def _keep_attribute(element: ET.Element, name: str, value: str, prefix: str) -> None:
+    """Drops handlers and links, and points references at this picture's own ids."""
+    local = re.sub(r"url\(['\"]?#", f"url(#{prefix}", value)
+    foreign = "url(" in local and f"url(#{prefix}" not in local
+    if not name.lower().startswith("on") and name.lower() != "href" and not foreign:
+        element.set(name, local)
+
+
+def notebook_html(section: Section) -> str:
+    """Cells of an executed notebook: sentences, folded code, outputs."""
+    cells = section.notebook.cells
+    return "\n".join(_cell(cell, f"{section.name}-{place}-") for place, cell in enumerate(cells))
+
+
+def _cell(cell: NotebookNode, prefix: str) -> str:
+    if cell.cell_type == "markdown":
+        from nbconvert.filters import markdown2html
+
+        said = clean_html(markdown2html(cell.source)).replace("¶</h", "</h")  # its link is not in the list
+        return f'<div class="said">{said}</div>'
+    if cell.cell_type != "code" or "injected-parameters" in cell.metadata.get("tags", []):  # this machine's paths
+        return ""
+    shown = "\n".join(_output(output, f"{prefix}{place}-") for place, output in enumerate(cell.outputs))
+    if not shown:
+        return ""
+    if "folded" in cell.metadata.get("tags", []):
+        shown = f'<details class="shown"><summary>show</summary>{shown}</details>'
+    code = f'<details class="code"><summary>code</summary><pre>{html.escape(cell.source)}</pre></details>'
+    return f"{shown}\n{code}"
+
+
+def _output(output: NotebookNode, prefix: str) -> str:
+    if output.output_type == "stream":
+        return _plain(output.text) if output.name == "stdout" else ""
+    data: Mapping[str, Any] = output.get("data", {})
+    said = _text(data.get("text/plain", ""))
+    if "image/svg+xml" in data:
+        picture = clean_svg(_text(data["image/svg+xml"]), prefix)
+        return f'<figure role="img" aria-label="{html.escape(said, quote=True)}">{picture}</figure>'
+    if "text/html" in data:
+        return f'<div class="table">{clean_html(_text(data["text/html"]))}</div>'
+    return _plain(said)
+
+
+def _text(value: str | Sequence[str]) -> str:
+    return value if isinstance(value, str) else "".join(value)
+
+
+def _plain(text: str) -> str:
+    return f"<pre>{html.escape(_ANSI.sub('', text))}</pre>"
+
+
+def html_page(title: str, facts: Sequence[tuple[str, bool]], sections: Iterable[Section]) -> str:
+    """The whole page. `facts` are the views' names, and whether each was chosen after reading the answers."""
+    parts = list(sections)
+    links = " ".join(f'<a href="#{html.escape(part.name)}">{html.escape(part.name)}</a>' for part in parts)
+    bodies = "\n".join(f'<section id="{html.escape(part.name)}">\n{notebook_html(part)}\n</section>' for part in parts)
+    style = Path(__file__).with_name("html_page.css").read_text(encoding="utf-8")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{html.escape(title)} · evallib report</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<p class="kind">evallib report</p>
+<p class="title">{html.escape(title)}</p>
+<ul class="views">{"".join(_view(name, late=late) for name, late in facts)}</ul>
+<nav>{links}</nav>
+</header>
+<main>
+{bodies}
+</main>
+</body>
+</html>
+"""
+
+
+def _view(name: str, *, late: bool) -> str:
+    label = f" <em>{POST_HOC_LABEL}</em>" if late else ""
+    return f"<li><b>{html.escape(name)}</b>{label}</li>"

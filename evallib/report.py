@@ -1,0 +1,269 @@
+"""Reports: the notebooks executed over one run, joined into one HTML page that works offline."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import secrets
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from evallib._assets import notebook
+from evallib.errors import InfrastructureError, InputError
+from evallib.figures import load_views
+from evallib.html_page import Section, html_page
+from evallib.store import Run
+from evallib.views import READ, View
+
+if TYPE_CHECKING:
+    from jupyter_client.manager import AsyncKernelManager
+    from nbformat import NotebookNode
+
+__all__ = ["build_report", "execute", "notebook_parameters"]
+
+NOTEBOOKS = ("run", "reliability", "gate", "rescore", "adjudicate")
+"""What a report holds, in reading order, unless notebooks are named."""
+_OURS = ("run", "data", "adjudications")
+_PATIENCE = 300
+"""Seconds for a kernel to start, or to hand over a cell's last words: a busy machine is slow, not broken."""
+_INPUT_ERRORS = frozenset({"InputError", "IncompleteError"})
+
+Literal = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """One notebook that is going to be executed."""
+
+    name: str
+    source: NotebookNode
+    parameters: Mapping[str, Literal]
+    copy: Path
+
+
+def build_report(  # noqa: PLR0917 - the order of the command line
+    reference: str,
+    data: Path,
+    adjudications: Path,
+    out: Path,
+    notebooks: Sequence[str] = (),
+    parameters: Mapping[str, str] | None = None,
+) -> Path:
+    """Execute notebooks over a run and join them into `<out>/<run id>.html`, replacing an older report of that run.
+
+    The executed copies lie in `<out>/<run id>/`. Unless notebooks are named, those that have something to show are
+    taken. Parameters that no notebook has, or of another type, are refused before anything is executed.
+    """
+    views = [figures.views[0] for figures in load_views(reference, data, adjudications)]
+    run = views[0].run
+    folder = out / run.id
+    ours = {"run": _name(run, data), "data": str(data.resolve()), "adjudications": str(adjudications.resolve())}
+    planned = _plan(notebooks or _worthwhile(views), folder, ours, parameters or {})
+    with _writing(out):
+        folder.mkdir(parents=True, exist_ok=True)
+        sections = list(_executed(planned, run.id))
+        facts = [(view.name, view.post_hoc) for view in views]
+        return _replace(out / f"{run.id}.html", html_page(run.id, facts, sections))
+
+
+def _name(run: Run, data: Path) -> str:
+    """The id where the run lies under `data`, else its folder: another folder's path is nobody's business."""
+    inside = run.folder.resolve() == (data / "runs" / run.id).resolve()
+    return run.id if inside else str(run.folder.resolve())
+
+
+def _worthwhile(views: Sequence[View]) -> list[str]:
+    """Rescoring and readings are shown where there are any: an empty table says nothing."""
+    names = [view.name for view in views]
+    left_out = {"rescore"} if not any(name.startswith("rescored:") for name in names) else set()
+    if READ not in names:
+        left_out.add("adjudicate")
+    return [name for name in NOTEBOOKS if name not in left_out]
+
+
+def _plan(names: Sequence[str], folder: Path, ours: Mapping[str, str], given: Mapping[str, str]) -> list[_Planned]:
+    """What to execute with which parameters; InputError for a parameter that no notebook has."""
+    paths = {Path(name).stem: notebook(name) for name in dict.fromkeys(names)}
+    sources = {name: _nbformat().read(path, as_version=4) for name, path in paths.items()}
+    known = {name: notebook_parameters(source) for name, source in sources.items()}
+    _refuse_unknown(given, known)
+    planned = []
+    for name, source in sources.items():
+        copy = folder / f"{name}.ipynb"
+        if copy.resolve() == paths[name].resolve():
+            raise InputError(f"{copy}: the executed copy would overwrite the notebook itself; choose another --out")
+        typed = {one: _typed(one, given[one], default) for one, default in known[name].items() if one in given}
+        placed = {one: value for one, value in ours.items() if one in known[name]}
+        planned.append(_Planned(name, source, {**typed, **placed}, copy))
+    return planned
+
+
+def _refuse_unknown(given: Mapping[str, str], known: Mapping[str, Mapping[str, Literal]]) -> None:
+    for name in given:
+        if name in _OURS:
+            raise InputError(f"parameter {name!r} is set by the report itself; name the run, --data or --adjudications")
+        if not any(name in parameters for parameters in known.values()):
+            there = "; ".join(f"{nb}: {', '.join(p for p in ps if p not in _OURS)}" for nb, ps in known.items())
+            raise InputError(f"no notebook of this report has a parameter {name!r}; there are {there}")
+
+
+def notebook_parameters(source: NotebookNode) -> dict[str, Literal]:
+    """Names and defaults in the cell tagged `parameters`, in order.
+
+    Read from the code: papermill infers types from annotations only, and checks neither names nor types.
+    """
+    cell = next((c for c in source.cells if "parameters" in c.metadata.get("tags", [])), None)
+    if cell is None:
+        return {}
+    found: dict[str, Literal] = {}
+    for line in ast.parse(cell.source).body:
+        if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
+            found[line.targets[0].id] = ast.literal_eval(line.value)
+    return found
+
+
+_WORDS: dict[str, Literal] = {"true": True, "false": False, "none": None}
+
+
+def _typed(name: str, given: str, default: Literal) -> Literal:
+    """The text as the type of the parameter's default; InputError where it is none."""
+    if isinstance(default, str):
+        return given
+    if default is None or isinstance(default, bool):
+        allowed = ("true", "false") if isinstance(default, bool) else tuple(_WORDS)
+        if given.lower() not in allowed:
+            raise InputError(f"parameter {name!r} is {given!r}; expected {' or '.join(allowed)}")
+        return _WORDS[given.lower()]
+    kind = type(default)
+    try:
+        return kind(given)
+    except ValueError as error:
+        wanted = "a whole number" if kind is int else "a number"
+        raise InputError(f"parameter {name!r} is {given!r}; expected {wanted}, as in {name}={default}") from error
+
+
+def _executed(planned: Sequence[_Planned], run: str) -> Iterator[Section]:
+    with _kernel() as kernel:
+        for place, one in enumerate(planned, 1):
+            sys.stderr.write(f"report of {run}: {one.name} ({place} of {len(planned)})\n")
+            yield Section(one.name, execute(one.source, one.copy, one.parameters, kernel=kernel))
+
+
+@contextlib.contextmanager
+def _kernel() -> Iterator[AsyncKernelManager]:
+    """One kernel of this very interpreter for all notebooks of a report: each start costs seconds of imports.
+
+    A kernel of the same name may be installed for another interpreter, so no installed one is looked at.
+    """
+    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from jupyter_core.utils import run_sync
+
+    class Kernel(AsyncKernelManager):
+        """Keeps the clients papermill asks for: of a kernel that is not its own, papermill closes none."""
+
+        def client(self, **given: Any) -> Any:
+            clients.append(super().client(**given))
+            return clients[-1]
+
+    clients: list[Any] = []
+    manager = Kernel(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
+    try:
+        yield manager
+    finally:
+        for client in clients:
+            client.stop_channels()
+        if manager.has_kernel:
+            run_sync(manager.shutdown_kernel)(now=True)
+
+
+def execute(
+    source: NotebookNode, copy: Path, parameters: Mapping[str, Literal], *, kernel: AsyncKernelManager
+) -> NotebookNode:
+    """The notebook executed headless in `kernel`, also written to `copy`, without any widget's state.
+
+    Names of a notebook before it are cleared. That the last cell was reached is proven by a word it has to say:
+    a kernel that was killed leaves a notebook that calls itself completed.
+    """
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    word = secrets.token_hex(8)
+    try:
+        done = papermill.execute_notebook(
+            _between(source, word),
+            str(copy),
+            parameters=dict(parameters),
+            kernel_name="python3",
+            km=kernel,
+            progress_bar=False,
+            store_widget_state=False,  # answers would be in it
+            request_save_on_cell_execute=False,
+            extra_arguments=["--log-level=ERROR"],
+            start_timeout=_PATIENCE,
+            iopub_timeout=_PATIENCE,
+        )
+    except PapermillExecutionError as error:
+        if error.ename in _INPUT_ERRORS:
+            raise InputError(error.evalue) from error
+        raise InfrastructureError(
+            f"notebook {copy.stem!r} stopped with {error.ename}: {error.evalue}; see {copy}"
+        ) from error
+    except RuntimeError as error:
+        raise InfrastructureError(f"notebook {copy.stem!r} was not finished: {error}; see {copy}") from error
+    last = done.cells[-1]
+    if last.source != _saying(word) or word not in str(last.outputs):
+        raise InfrastructureError(f"notebook {copy.stem!r} did not reach its end; its kernel was killed; see {copy}")
+    done.cells = done.cells[1:-1]
+    _write(copy, done)
+    return cast("NotebookNode", done)
+
+
+def _nbformat() -> Any:
+    """The module without its types: half of it has none."""
+    import nbformat
+
+    return nbformat
+
+
+def _between(source: NotebookNode, word: str) -> NotebookNode:
+    """A copy with a clean start, and an end that says it was reached."""
+    between: NotebookNode = _nbformat().from_dict(source)
+    new_cell = _nbformat().v4.new_code_cell
+    first, last = new_cell("get_ipython().run_line_magic('reset', '-f')"), new_cell(_saying(word))
+    between.cells = [first, *between.cells, last]
+    return between
+
+
+def _saying(word: str) -> str:
+    return f"print({word!r})"
+
+
+def _write(copy: Path, done: NotebookNode) -> None:
+    done.metadata.papermill.pop("input_path", None)  # here the whole notebook, not its path
+    _replace(copy, _nbformat().writes(done) + "\n")
+
+
+def _replace(path: Path, text: str) -> Path:
+    """Write the file whole or not at all; reports are derived, so an older one gives way."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+@contextlib.contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    """Turns what the disk says into one sentence: a missing right is the caller's (2), the rest is trouble (3)."""
+    try:
+        yield
+    except (PermissionError, FileExistsError, NotADirectoryError) as error:
+        raise InputError(f"{error.filename or out}: may not write here; choose another folder with --out") from error
+    except OSError as error:
+        raise InfrastructureError(f"{out}: the report cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,126 @@
+"""What the notebooks show: frames and texts that name their view, from one stored run."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from evallib.adjudication import make_reading
+from evallib.errors import InputError
+from evallib.exhibits import flat_figures, open_exhibits, set_display
+from evallib.figures import load_figures
+from evallib.records import POST_HOC_LABEL
+from evallib.rescoring import rescore
+from evallib.store import append_entry
+from tests.making import SUITE, stored_run
+
+ENTRY = """\
+kind: rescoring
+slug: wider
+author: r1
+reason: the number may be written as a digit
+changes: [{check: says, cases: [c-1], fix: key, reason: a digit says the same}]
+expects: [{run: r-1, case: c-1, sample: 2, to: pass}, {run: r-1, case: c-2, sample: 1, to: pass}]
+"""
+
+
+def _loop(tmp_path):
+    """A run of four samples, rescored once and read once."""
+    data, log = tmp_path / "data", tmp_path / "adjudications"
+    run = stored_run(data, {"c-1": ["four", "it is 4"], "c-2": ["six", "five"]})
+    (tmp_path / "new.yaml").write_text(SUITE.replace("[four]", "[[four, '4']]"))
+    (tmp_path / "entry.yaml").write_text(ENTRY)
+    rescore([run], tmp_path / "new.yaml", tmp_path / "entry.yaml", log)
+    reading = {"reading": "pass", "cause": "too-narrow", "reason": "4 is four", "author": "r1", "check": ""}
+    append_entry(log, make_reading(run, "c-1", 2, chosen="all failures", **reading))
+    return data, log
+
+
+@pytest.fixture
+def exhibits(tmp_path):
+    data, log = _loop(tmp_path)
+    return open_exhibits("r-1", data=data, adjudications=log)
+
+
+def test_each_view_stands_under_its_name_and_label(exhibits):
+    names = list(exhibits.overview()["view"])
+    assert names[0] == "strict"
+    assert [POST_HOC_LABEL in name for name in names] == [False, True, True]
+    for frame in (exhibits.figures(), exhibits.samples(), exhibits.checks()):
+        assert set(names) <= set(frame.columns)
+
+
+def test_the_figures_are_those_of_metrics_in_full(exhibits, tmp_path):
+    summary = load_figures(["r-1"], "strict", tmp_path / "data", tmp_path / "adjudications").summary()
+    shown = exhibits.figures().set_index("figure")["strict"]
+    assert json.loads(shown["pass_rate"]) == summary["pass_rate"] == 0.5
+    assert {name: shown[name] for name, _ in flat_figures(summary)} == dict(flat_figures(summary))
+
+
+def test_flips_are_named_expected_or_missed(exhibits):
+    flips = exhibits.flips()[["case", "sample", "strict", "flip"]]
+    assert flips.values.tolist() == [["c-1", 2, "fail", "expected"], ["c-2", 1, "", "MISSED, expected pass"]]
+
+
+def test_samples_differ_between_views_where_they_were_rescored_or_read(exhibits):
+    row = exhibits.samples().set_index(["case_id", "sample"]).loc[("c-1", 2)]
+    words = [row[name] for name in exhibits.overview()["view"]]
+    assert words == ["fail", "pass", "pass (read: pass)"]
+
+
+def test_failing_answers_are_shown_at_most_as_many_as_asked(exhibits):
+    assert "it is 4" in exhibits.failing()
+    assert exhibits.failing(1).startswith("1 of 2 answers")
+    assert "six" not in exhibits.failing(1)
+
+
+def test_control_characters_of_an_answer_are_spelled_out(tmp_path):
+    stored_run(tmp_path, {"c-1": ["\x1b[2Jgone"], "c-2": ["five"]})
+    exhibits = open_exhibits("r-1", data=tmp_path, adjudications=tmp_path / "log")
+    assert "\\x1b[2Jgone" in exhibits.failing()
+
+
+def test_the_gate_gives_one_row_per_rule(exhibits):
+    rules = exhibits.rules()
+    assert list(rules["rule"])[:2] == ["mean", "checks"]
+    assert list(exhibits.rules("rescored").columns)[1].endswith(f"({POST_HOC_LABEL})")
+
+
+def test_an_unknown_view_is_refused_with_those_there_are(exhibits):
+    with pytest.raises(InputError, match="no view 'nope'; its views: strict, rescored:"):
+        exhibits.rules("nope")
+
+
+def test_a_run_that_was_never_rescored_has_no_flips(tmp_path):
+    stored_run(tmp_path, {"c-1": ["four"], "c-2": ["five"]})
+    with pytest.raises(InputError, match="was never rescored"):
+        open_exhibits("r-1", data=tmp_path, adjudications=tmp_path / "log").flips()
+
+
+@pytest.mark.parametrize("k", ["0", "1,x", ",", "1.5"])
+def test_k_is_whole_numbers_from_one(exhibits, k):
+    with pytest.raises(InputError, match="expected whole numbers from 1"):
+        exhibits.curves(k)
+
+
+def test_relative_folders_are_found_from_a_folder_below(tmp_path, monkeypatch):
+    stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["five"]})
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    assert open_exhibits("r-1", data="data", adjudications="adjudications").run.id == "r-1"
+
+
+def test_frames_show_whole_texts_and_no_mathematics():
+    names = ("max_colwidth", "max_columns", "max_rows", "html.use_mathjax", "float_format")
+    before = {f"display.{name}": pd.get_option(f"display.{name}") for name in names}
+    try:
+        set_display(interactive=False)
+        shown = pd.DataFrame({"answer": ["<script>" + "long " * 40 + "end $x$"]})._repr_html_()
+    finally:
+        for name, value in before.items():
+            pd.set_option(name, value)
+    assert "end $x$" in shown
+    assert "&lt;script&gt;" in shown
+    assert "tex2jax_ignore" in shown

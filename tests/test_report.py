@@ -1,0 +1,211 @@
+"""Reports: notebooks executed into one page that works offline, whose figures are the run's, and that runs nothing."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from evallib.errors import InfrastructureError, InputError
+from evallib.exhibits import flat_figures
+from evallib.figures import load_views
+from evallib.html_page import clean_html, clean_svg
+from evallib.records import POST_HOC_LABEL
+from evallib.report import NOTEBOOKS, build_report
+from tests.browser import PAYLOAD, chromium_browser
+from tests.making import stored_run
+from tests.test_exhibits import _loop
+
+
+class _Tables(HTMLParser):
+    """All tables of a page as lists of rows of cell texts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tables = []
+        self._in_cell = False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in {"td", "th"}:
+            self._in_cell = True
+            self.tables[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        self._in_cell = self._in_cell and tag not in {"td", "th"}
+
+    def handle_data(self, data):
+        if self._in_cell:
+            self.tables[-1][-1][-1] += data
+
+
+def _figures(page):
+    """Column heading to {figure: JSON} of the table that holds them in full."""
+    rows = next(table for table in _Tables(page).tables if "figure" in table[0])
+    return {name: {row[1]: row[place] for row in rows[1:]} for place, name in enumerate(rows[0]) if place > 1}
+
+
+@pytest.fixture(scope="module")
+def loop(tmp_path_factory):
+    """Data, log and page of a run that was rescored and read, and one of whose answers would like to run script."""
+    folder = tmp_path_factory.mktemp("loop")
+    data, log = _loop(folder)
+    return data, log, build_report("r-1", data, log, folder / "out")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """The page of a run that is nothing but hostile answers: only the notebook that shows answers."""
+    data = tmp_path_factory.mktemp("hostile")
+    stored_run(data, {"c-1": [PAYLOAD, "no"], "c-2": [f"five {PAYLOAD} http://example.org/x.png", "no"]}, run_id="r-2")
+    return data, build_report("r-2", data, data / "log", data / "out", ("run",))
+
+
+def test_the_page_holds_every_notebook(loop):
+    page = loop[2].read_text(encoding="utf-8")
+    assert re.findall(r'<section id="(\w+)">', page) == list(NOTEBOOKS)
+    assert page.count("<svg") >= 3
+
+
+def test_every_figure_on_the_page_is_the_runs_in_each_view(loop):
+    data, log, page = loop
+    shown = list(_figures(page.read_text(encoding="utf-8")).values())
+    for figures, column in zip(load_views("r-1", data, log), shown, strict=True):
+        wanted = dict(flat_figures(figures.summary()))
+        assert {name: text for name, text in column.items() if text} == wanted
+
+
+def test_figures_of_later_views_are_labelled_wherever_they_stand(loop):
+    page = loop[2].read_text(encoding="utf-8")
+    headings = [cell for table in _Tables(page).tables for cell in table[0] if cell.startswith(("rescored", "read ("))]
+    assert headings
+    assert all(POST_HOC_LABEL in cell for cell in headings)
+    assert any(POST_HOC_LABEL in text.lower() for text in re.findall(r"<svg.*?</svg>", page, re.DOTALL))
+
+
+def test_another_run_gives_another_page(loop, hostile):
+    first, second = (_figures(page.read_text(encoding="utf-8"))["strict"] for page in (loop[2], hostile[1]))
+    assert first["runs"] == '["r-1"]'
+    assert second["runs"] == '["r-2"]'
+    assert first["pass_rate"] != second["pass_rate"]
+
+
+def test_executed_copies_lie_in_the_output_folder_and_hold_no_widget_state(loop):
+    copies = sorted(loop[2].with_suffix("").glob("*.ipynb"))
+    assert [copy.stem for copy in copies] == sorted(NOTEBOOKS)
+    assert not [copy for copy in copies if "application/vnd.jupyter.widget-state" in copy.read_text(encoding="utf-8")]
+
+
+def test_the_page_has_no_script_no_link_and_none_of_this_machines_paths(loop, hostile):
+    for page in (loop[2], hostile[1]):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"<(script|img|iframe|link|object)\b", text)
+        assert not re.search(r"""(src|href)=["'](?!#)""", text)
+        assert str(page.parent.parent) not in text
+
+
+@pytest.mark.browser
+def test_a_browser_opens_the_page_offline_and_runs_nothing_of_an_answer(hostile, chromium):
+    with chromium_browser(chromium) as browser:
+        page = browser.new_page()
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(hostile[1].as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
+        assert 'onerror="window.hit=1"' in page.inner_text("main")
+        assert page.evaluate("window.hit === undefined && document.querySelectorAll('main img, main a').length === 0")
+        assert asked == [hostile[1].as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"depth": "3"}, "no notebook of this report has a parameter 'depth'; there are run: failing, interactive"),
+        ({"failing": "many"}, "parameter 'failing' is 'many'; expected a whole number, as in failing=10"),
+        ({"interactive": "perhaps"}, "parameter 'interactive' is 'perhaps'; expected true or false or none"),
+        ({"run": "r-2"}, "parameter 'run' is set by the report itself"),
+    ],
+)
+def test_parameters_are_checked_before_anything_is_executed(tmp_path, parameters, said):
+    stored_run(tmp_path, {"c-1": ["four"], "c-2": ["five"]})
+    with pytest.raises(InputError, match=re.escape(said)):
+        build_report("r-1", tmp_path, tmp_path / "log", tmp_path / "out", (), parameters)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_notebook_is_refused_with_those_there_are(tmp_path):
+    stored_run(tmp_path, {"c-1": ["four"], "c-2": ["five"]})
+    with pytest.raises(InputError, match=r"no notebook is called 'sums.ipynb' .* known: .*reliability"):
+        build_report("r-1", tmp_path, tmp_path / "log", tmp_path / "out", ("sums",))
+
+
+def _own_notebook(folder, code):
+    import nbformat
+
+    cells = [nbformat.v4.new_code_cell("run = ''", metadata={"tags": ["parameters"]}), nbformat.v4.new_code_cell(code)]
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    (folder / "notebooks").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), folder / "notebooks/own.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "said"),
+    [
+        ("import os; os._exit(9)", InfrastructureError, "notebook 'own' "),
+        ("1 / 0", InfrastructureError, "notebook 'own' stopped with ZeroDivisionError: division by zero"),
+        ("from evallib.errors import InputError; raise InputError('no such view')", InputError, "no such view"),
+    ],
+)
+def test_a_notebook_that_does_not_reach_its_end_gives_no_page(tmp_path, monkeypatch, code, error, said):
+    stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["five"]})
+    _own_notebook(tmp_path, code)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=said):
+        build_report("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "out", ("own",))
+    assert not (tmp_path / "out/r-1.html").exists()
+
+
+def test_a_copy_never_goes_over_the_notebook_itself(tmp_path, monkeypatch):
+    stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["five"]}, run_id="notebooks")
+    _own_notebook(tmp_path, "1")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="would overwrite the notebook itself"):
+        build_report("notebooks", tmp_path / "data", tmp_path / "log", tmp_path, ("own",))
+
+
+# what reaches the page
+
+
+@pytest.mark.parametrize(
+    ("markup", "built"),
+    [
+        ('<td onclick="x()" style="a">1 &lt; 2</td>', "<td>1 &lt; 2</td>"),
+        ("<style>td {}</style><p>a</p>", "<p>a</p>"),
+        ("<script>x()</script>b", "b"),
+        ('<svg><a href="javascript:x()">c</a></svg>d', "d"),
+        ("<img src=x onerror=x()>e", "e"),
+        ('<th colspan="2" rowspan="x">f</th>', '<th colspan="2">f</th>'),
+        ("<table><tr><td>g", "<table><tr><td>g</td></tr></table>"),
+        ("</td></div>h", "h"),
+    ],
+)
+def test_markup_is_built_anew_from_a_short_list(markup, built):
+    assert clean_html(markup) == built
+
+
+def test_a_picture_keeps_its_shapes_and_loses_what_acts():
+    picture = (
+        '<svg xmlns="http://www.w3.org/2000/svg" onload="x()"><script>x()</script><foreignObject/>'
+        '<defs><clipPath id="c0"/></defs><g clip-path="url(#c0)" fill="url(http://example.org)">'
+        "<text>a &lt; b</text></g></svg>"
+    )
+    cleaned = clean_svg(picture, "p1-")
+    assert '<clipPath id="p1-c0"' in cleaned
+    assert 'clip-path="url(#p1-c0)"' in cleaned
+    assert "a &lt; b" in cleaned
+    assert not re.search("script|onload|foreign|http", cleaned)
