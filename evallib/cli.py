@@ -131,7 +131,7 @@ def _add_running(commands: Any) -> None:
     run.add_argument("--jobs", type=int, default=4, help="samples in flight (default 4)")
     run.add_argument("--split", choices=["train", "validation", "holdout", "all"])
     run.add_argument("--case", action="append", default=[], metavar="ID", help="only this case; repeatable")
-    run.add_argument("--no-judges", action="store_true", help="leave model judges out; their verdicts are not_scored")
+    run.add_argument("--no-judges", action="store_true", help="leave model judges out; their verdicts do not apply")
     run.add_argument("--judge", metavar="T", help="who answers judges: scripted or chat:URL#MODEL")
     run.add_argument("--seed", type=int, default=0, help="seed of the run (default 0)")
     run.add_argument("--run-id", metavar="ID")

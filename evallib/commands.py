@@ -75,6 +75,7 @@ def run(given: Arguments) -> int:
         cases=tuple(given.case),
         seed=given.seed,
         resume=given.resume,
+        judges=not given.no_judges,
         labels=_pairs(given.label, "--label"),
     )
     if given.resume and not given.run_id:

@@ -51,6 +51,8 @@ class RunOptions:
     cases: tuple[str, ...] = ()
     seed: int = 0
     resume: bool = False
+    judges: bool = True
+    """False leaves model judges out: their verdicts do not apply, and a gate that asks for them stays blocked."""
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -108,7 +110,15 @@ def run_suite(
         done = {sample.key for sample in unfinished(run)[0]}
         todo = [key for key in run.planned if key not in done]
         work = _Work(
-            run.id, suite, target, judge, options.seed, deadlines, journal, str(plan["target"].get("model", ""))
+            run.id,
+            suite,
+            target,
+            judge,
+            options.judges,
+            options.seed,
+            deadlines,
+            journal,
+            str(plan["target"].get("model", "")),
         )
         _work_off(work, todo, len(run.planned), options.jobs, progress)
         return _compact(run, suite)
@@ -136,6 +146,7 @@ class _Work:
     suite: Suite
     target: Target
     judge: JudgePanel | None
+    judges: bool
     seed: int
     deadlines: Deadlines
     journal: Journal
@@ -155,10 +166,12 @@ class _Work:
 
     def judged(self, case: Case, sample: Sample) -> Iterator[Verdict]:
         """Verdicts of the model judges, asked while the run is in flight because they cannot be computed again."""
-        if self.judge is None or sample.status in ERROR_STATUSES:
+        if (self.judge is None and self.judges) or sample.status in ERROR_STATUSES:
             return
         for bound in self.suite.bound[case.id]:
-            if isinstance(bound.check, Judge):
+            if isinstance(bound.check, Judge) and self.judge is None:
+                yield bound.check.unscored(sample, "judges were left out of this run", applicable=False)
+            elif isinstance(bound.check, Judge) and self.judge is not None:
                 votes = [self.vote(bound.check, case, sample, number) for number in range(bound.check.votes)]
                 identity = dict(self.judge.identity())
                 if identity.get("model") == self.target_model:
@@ -250,6 +263,7 @@ def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge:
         },
         "target": dict(target.identity()),
         "judge": None if judge is None else dict(judge.identity()),
+        "judges": options.judges,
         "split": options.split or "all",
         "samples": options.samples,
         "cases": {case.id: options.samples for case in cases},
@@ -261,7 +275,7 @@ def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge:
     }
 
 
-_DECIDING = ("suite_sha256", "target", "judge", "cases", "seed")
+_DECIDING = ("suite_sha256", "target", "judge", "judges", "cases", "seed")
 
 
 def _resumed(folder: Path, plan: Mapping[str, Any]) -> Run:

@@ -197,6 +197,19 @@ def test_a_run_prints_figures_gate_and_caption(home: Path, capsys: pytest.Captur
     assert "2 cases x 2 samples = 4 planned" in out
 
 
+def test_without_judges_the_other_checks_decide_and_the_gate_stays_blocked(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = SUITE.replace(
+        "- {id: short, check: sections, headings: [], max_words: 5}", "- {id: q, check: judge, rubric: Good?}"
+    )
+    Path("suite.yaml").write_text(judged.replace("{says: 0.5}", "{says: 0.5, q: 4.0}"))
+    done = json.loads(said(capsys, "run", ".", "--target", "scripted", "--no-judges", "--json"))
+    assert (done["metrics"]["pass_rate"], done["metrics"]["by_check"]["q"]["not_applicable"]) == (0.5, 2)
+    assert done["gate"]["decision"] == "blocked"
+    assert {rule["rule"]: rule["passed"] for rule in done["gate"]["rules"]}["checks"] is False
+
+
 def test_json_is_one_object_and_nothing_else(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored_run(home / "data", {"c-1": ["four"], "c-2": ["no"]})
     assert json.loads(said(capsys, "run", ".", "--target", "scripted", "--json"))["metrics"]["pass_rate"] == 0.5
