@@ -46,7 +46,7 @@ class Drawing:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         spec = _spec(self.chart)
-        return {_MIME: spec, "image/svg+xml": to_svg(self.chart), "text/plain": _said(spec)}
+        return {_MIME: spec, "image/svg+xml": _svg(spec), "text/plain": _said(spec)}
 
 
 def show(chart: AltairChart) -> Drawing:
@@ -56,9 +56,13 @@ def show(chart: AltairChart) -> Drawing:
 
 def to_svg(chart: AltairChart) -> str:
     """The chart as an SVG picture."""
+    return _svg(_spec(chart))
+
+
+def _svg(spec: dict[str, Any]) -> str:
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(_spec(chart), vl_version=_VEGA_LITE))
+    return str(vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE))
 
 
 def to_png(chart: AltairChart, path: Path, *, scale: float = 2) -> Path:
@@ -76,8 +80,9 @@ def to_png(chart: AltairChart, path: Path, *, scale: float = 2) -> Path:
 
 def to_html_fragment(chart: AltairChart) -> str:
     """A `<figure>` with the picture inline and its caption as text; no script."""
-    said = html.escape(_said(_spec(chart)), quote=True)
-    return f'<figure class="chart" role="img" aria-label="{said}">{to_svg(chart)}</figure>'
+    spec = _spec(chart)
+    said = html.escape(_said(spec), quote=True)
+    return f'<figure class="chart" role="img" aria-label="{said}">{_svg(spec)}</figure>'
 
 
 def _spec(chart: AltairChart) -> dict[str, Any]:
