@@ -13,12 +13,63 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Figures": "evallib.figures",
+    "Run": "evallib.store",
+    "RunOptions": "evallib.runner",
     "Suite": "evallib.suite",
+    "View": "evallib.views",
+    "append_entry": "evallib.store",
+    "build_report": "evallib.report",
+    "decide": "evallib.gate",
+    "load_figures": "evallib.figures",
     "load_suite": "evallib.suite",
+    "load_views": "evallib.figures",
+    "make_reading": "evallib.adjudication",
+    "open_exhibits": "evallib.exhibits",
+    "open_run": "evallib.store",
+    "open_session": "evallib.session",
+    "open_target": "evallib.targets",
+    "open_view": "evallib.views",
+    "outcomes_frame": "evallib.views",
+    "read_log": "evallib.store",
+    "rescore": "evallib.rescoring",
+    "run_suite": "evallib.runner",
+    "score_samples": "evallib.scoring",
+    "summarise": "evallib.metrics",
+    "track": "evallib.tracking",
+    "verdicts_frame": "evallib.views",
+    "verify_run": "evallib.store",
 }
 """Public name to the module that defines it."""
 
-__all__ = ["Suite", "load_suite"]
+__all__ = [
+    "Figures",
+    "Run",
+    "RunOptions",
+    "Suite",
+    "View",
+    "append_entry",
+    "build_report",
+    "decide",
+    "load_figures",
+    "load_suite",
+    "load_views",
+    "make_reading",
+    "open_exhibits",
+    "open_run",
+    "open_session",
+    "open_target",
+    "open_view",
+    "outcomes_frame",
+    "read_log",
+    "rescore",
+    "run_suite",
+    "score_samples",
+    "summarise",
+    "track",
+    "verdicts_frame",
+    "verify_run",
+]
 
 
 def __getattr__(name: str) -> Any:
