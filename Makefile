@@ -14,7 +14,7 @@ export PIP_ROOT_USER_ACTION := ignore
 # compiled modules are kept, whatever the machine's habit is: they halve the start of every process
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo lab test check quick bench record install install-dev install-model format
+.PHONY: demo lab test check quick bench record pictures install install-dev install-model format
 .DEFAULT_GOAL := demo
 
 demo: install
@@ -25,7 +25,7 @@ lab: install
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/adjudicate.ipynb
 
 test: install-dev
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST)
 
 check: quick test
 
@@ -44,6 +44,10 @@ format: install-dev
 
 bench: install
 	$(BIN)/python tools/bench.py
+
+pictures: install-dev
+	@test -d build/demo || $(BIN)/evallib demo
+	$(BIN)/python tools/pictures.py
 
 record: install-model
 	$(BIN)/python tools/record.py $(if $(CHECK),--check $(CHECK))

@@ -21,7 +21,7 @@ from evallib.suite import load_suite
 from evallib.targets import open_target
 from evallib.targets.base import TargetOptions
 
-__all__ = ["run_demo"]
+__all__ = ["clear", "run_demo"]
 
 _MARK = ".evallib-demo"
 _RUN, _RECORDED = "demo-tickets", "basics-smollm2"
@@ -31,7 +31,7 @@ _READER = "demo reader (scripted)"
 def run_demo(out: Path) -> int:
     """Run, store, score, gate, rescore, read, chart and report; prints what was made and what to open."""
     began = time.monotonic()
-    _clear(out)
+    clear(out)
     data, adjudications = out / "data", out / "adjudications"
     run = _run_tickets(data)
     print(f"1. ran {run.id}: {len(run.samples)} samples of {len(run.plan['cases'])} cases, scripted agent")
@@ -53,7 +53,8 @@ def run_demo(out: Path) -> int:
     return 0
 
 
-def _clear(out: Path) -> None:
+def clear(out: Path) -> None:
+    """Make `out` an empty demo folder; InputError when it holds something that no demo made."""
     if out.exists() and any(out.iterdir()) and not (out / _MARK).exists():
         raise InputError(f"{out}: is no demo folder and not empty; choose another with --out")
     shutil.rmtree(out, ignore_errors=True)
