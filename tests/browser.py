@@ -25,6 +25,7 @@ from evallib.store import Run, import_run
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOK = ROOT / "notebooks/adjudicate.ipynb"
+CONTENT = "window.jupyterapp.shell.currentWidget.content"
 TOKEN = "loopback-only"
 PATIENCE_MS = 180_000
 """Generous, because a busy machine is slow; nothing waits this long when it works."""
@@ -159,8 +160,13 @@ class Desk:
         self.page.on("request", lambda asked: None if asked.url.startswith(here) else self.offsite.append(asked.url))
         path = notebook.relative_to(lab.folder).as_posix()
         self.page.goto(f"{lab.url}/doc/tree/{path}?token={TOKEN}", wait_until="commit")
+        self.wait_ready()
+
+    def wait_ready(self) -> None:
+        """Wait until the kernel is idle and JupyterLab has given the notebook the focus."""
         self.page.wait_for_function(
             "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
+            " && document.activeElement?.closest('.jp-Notebook')"
         )
 
     def close(self) -> None:
@@ -178,11 +184,10 @@ class Desk:
 
     def cells(self) -> list[str]:
         """The kind of each cell of the notebook, in order."""
-        return self.page.evaluate("window.jupyterapp.shell.currentWidget.content.widgets.map(w => w.model.type)")
+        return self.page.evaluate(f"{CONTENT}.widgets.map(w => w.model.type)")
 
     def run_all(self) -> None:
         """Run cell after cell with Shift+Enter, and wait for the screen."""
-        self.page.evaluate("window.jupyterapp.shell.currentWidget.content.activate()")
         self.press(*["Shift+Enter"] * len(self.cells()))
         self.page.locator(".evallib-review .paper h3, .evallib-review .paper em").first.wait_for()
 
@@ -191,12 +196,16 @@ class Desk:
         self.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
 
     def tab_to_screen(self) -> None:
-        """Press Tab until the reviewer's screen has the focus."""
-        for _ in range(60):
+        """Leave the editor, walk to the cell that shows the screen, and press Tab until the screen has the focus."""
+        shown = f"{CONTENT}.widgets.findIndex(w => w.node.querySelector('.evallib-review'))"
+        self.press("Escape")
+        steps = self.page.evaluate(f"{shown} - {CONTENT}.activeCellIndex")
+        self.press(*["ArrowUp" if steps < 0 else "ArrowDown"] * abs(steps))
+        for _ in range(10):
+            self.press("Tab")
             if self.page.evaluate("document.activeElement.matches('.evallib-review')"):
                 return
-            self.press("Tab")
-        raise AssertionError("60 times Tab did not reach the reviewer's screen")
+        raise AssertionError("Tab did not reach the reviewer's screen from its cell")
 
     def text(self, part: str) -> str:
         """What a part of the screen says."""
@@ -213,7 +222,7 @@ def chromium_browser(executable: str) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", NO_OTHER_HOST])
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", NO_OTHER_HOST])
         yield browser
         browser.close()
 
@@ -235,7 +244,7 @@ def screenshot(picture: Path, run: str, data: Path, *, dark: bool = False) -> No
                 desk.run_all()
                 desk.tab_to_screen()
                 desk.press("f", "1", "r")
-                desk.type("It tells the user to run the command that the policy forbids.")
+                desk.type("It recommends what the article rules out.")
                 desk.page.locator(".evallib-review").screenshot(path=picture)
         finally:
             lab.stop()

@@ -111,6 +111,7 @@ def test_a_reload_keeps_place_and_draft_and_a_dead_kernel_is_said(open_desk, lab
     desk.press("Escape")  # leaving the field hands the draft to the kernel
     desk.save_notebook()
     desk.page.reload(wait_until="commit")
+    desk.wait_ready()
     desk.wait_for("h3", "t-001 · 2")
     assert desk.page.locator(".evallib-review textarea").input_value() == "half a rea"
     desk.tab_to_screen()

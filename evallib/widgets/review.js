@@ -261,9 +261,9 @@ function render({ model, el }) {
   function decide() {
     if (!shown) return;
     const author = model.get("window").by || name.value.trim();
-    if (!author) return ask(name, "Type your name first: a reading without a reviewer cannot be saved.");
     if (!choice.reading) return ask(root, "Choose first: p pass, f fail, i infra, u unsure.");
     if (!choice.reason.trim()) return ask(reason, "A reason is required: one sentence that a stranger can judge.");
+    if (!author) return ask(name, "Type your name first: a reading without a reviewer cannot be saved.");
     send({ kind: "decide", id: shown.id, author, ...choice });
   }
 
