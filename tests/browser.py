@@ -222,7 +222,9 @@ def chromium_browser(executable: str) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu", NO_OTHER_HOST])
+        browser = playwright.chromium.launch(
+            executable_path=executable, args=["--no-sandbox", "--disable-gpu", NO_OTHER_HOST]
+        )
         yield browser
         browser.close()
 

@@ -118,7 +118,7 @@ function render({ model, el }) {
   );
   const meaning = h("p", { class: "meaning" });
   const reason = h("textarea", { rows: 3, "aria-label": "reason, required", placeholder: "a sentence that a stranger can judge", oninput: () => choose({ reason: reason.value }), onblur: () => model.save_changes() });
-  const save = button("save, next", "Enter", () => decide(), { class: "save" });
+  const save = button("save, next", "Ctrl+Enter", () => decide(), { class: "save", "aria-keyshortcuts": "Control+Enter Enter" });
   const undo = button("take back", "z", () => takeBack());
   const status = h("div", { class: "status", role: "status", "aria-live": "polite" }, WELCOME);
   const help = h("dl", { class: "help", hidden: true }, ...HELP.flatMap(([k, text]) => [h("dt", {}, k), h("dd", {}, text)]));
