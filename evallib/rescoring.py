@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from evallib.entries import Rescoring, read_entry
 from evallib.errors import InputError
 from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, Outcome, Sample, SampleKey, Verdict, digest
-from evallib.scoring import fold_all, score_samples, sort_verdicts
+from evallib.scoring import fold_all, score_samples
 from evallib.store import LoggedEntry, Run, publish_rescoring
 from evallib.store.files import sha256_of
 from evallib.store.log import now, preview_stamps, stamp_preview
@@ -161,38 +161,53 @@ def rescore_run(run: Run, suite: Suite, entry: Rescoring) -> RescoredRun:
     strict = {(v.case_id, v.sample, v.check_id): v for v in run.verdicts}
     samples = [s for s in run.samples if s.status not in ERROR_STATUSES]
     errored = {s.key for s in run.samples if s.status in ERROR_STATUSES}
-    kept = [replace(v, origin="carried") for v in run.verdicts if (v.case_id, v.sample) in errored]
-    carried = {}
+    by_case: dict[str, list[Sample]] = {}
     for sample in samples:
-        for bound in suite.bound[sample.case_id]:
-            verdict = _carried(run, sample, bound, strict.get((*sample.key, bound.check.id)))
-            if verdict is not None:
-                carried[(*sample.key, bound.check.id)] = verdict
-    computed = score_samples(suite, samples, skip=carried.keys())
-    verdicts = sort_verdicts(suite, [*kept, *carried.values(), *computed])
+        by_case.setdefault(sample.case_id, []).append(sample)
+    carried = {key: replace(v, origin="carried") for key, v in strict.items() if key[:2] in errored}
+    for case_id, kept_checks in _kept_checks(run, suite).items():
+        for sample in by_case.get(case_id, ()):
+            for bound in kept_checks:
+                verdict = _carried(sample, bound, strict.get((*sample.key, bound.check.id)))
+                if verdict is not None:
+                    carried[(*sample.key, bound.check.id)] = verdict
+    verdicts = score_samples(suite, samples, carried=carried)
     flips = _flips(run, suite, verdicts, entry)
     happened = {(f.case_id, f.sample, f.after) for f in flips}
     missed = [e for e in entry.expects if e.run == run.id and (e.case, e.sample, e.to) not in happened]
     return RescoredRun(
-        run, verdicts, len(computed), len(kept) + len(carried), flips, tuple(e.model_dump() for e in missed)
+        run, verdicts, len(verdicts) - len(carried), len(carried), flips, tuple(e.model_dump() for e in missed)
     )
 
 
-def _carried(run: Run, sample: Sample, bound: BoundCheck, before: Verdict | None) -> Verdict | None:
-    """The strict verdict under the new weight and criticality, or None when it has to be computed."""
+def _kept_checks(run: Run, suite: Suite) -> dict[str, list[BoundCheck]]:
+    """Per case the checks whose verdicts are carried over: unchanged ones, and those nobody can compute."""
+    return {
+        case_id: [bound for bound in suite.bound[case_id] if _is_kept(run, case_id, bound)]
+        for case_id in run.plan["cases"]
+    }
+
+
+def _is_kept(run: Run, case_id: str, bound: BoundCheck) -> bool:
     check = bound.check
-    old = next((b for b in run.suite.bound[sample.case_id] if b.check.id == check.id), None)
-    unchanged = old is not None and old.check.measures() == check.measures()
-    if check.computable and not (unchanged and before is not None and before.status != "not_scored"):
-        return None
+    old = next((b.check for b in run.suite.bound[case_id] if b.check.id == check.id), None)
+    unchanged = old is not None and old.measures() == check.measures()
     if not check.computable and check.check != "recorded" and not unchanged:
         raise InputError(
-            f"check {check.id!r} of case {sample.case_id!r} is answered by a model and its question changed; "
+            f"check {check.id!r} of case {case_id!r} is answered by a model and its question changed; "
             "only a new run can answer it"
         )
+    return unchanged or not check.computable
+
+
+def _carried(sample: Sample, bound: BoundCheck, before: Verdict | None) -> Verdict | None:
+    """The strict verdict under the new weight and criticality, or None when it has to be computed after all."""
+    check = bound.check
+    if check.computable and (before is None or before.status == "not_scored"):
+        return None
     if before is None:
         reason = "the criteria are unpublished and the source recorded no verdict"
-        return replace(check.unscored(sample, reason), origin="carried", decides=bound.decides)
+        return replace(check.unscored(sample, reason), origin="carried")
     return replace(before, critical=check.critical, weight=check.weight, origin="carried", decides=bound.decides)
 
 

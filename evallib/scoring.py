@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from evallib.checks.base import Check
@@ -24,21 +24,21 @@ def score_samples(
     samples: Sequence[Sample],
     judged: Judged | None = None,
     *,
-    skip: Collection[tuple[str, int, str]] = (),
+    carried: Judged | None = None,
 ) -> list[Verdict]:
     """Verdicts of every check that applies, in stored order (case of the suite, sample, check of the case).
 
     Computable checks run here, each once over all samples it concerns; verdicts of the others are taken from
     `judged`, or are not_scored with the reason. A sample that ended in an error is not_scored throughout. Verdicts
-    whose key is in `skip` are left out.
+    in `carried` stand as they are, and are in what is returned.
     """
-    given = judged or {}
-    found: list[Verdict] = []
+    given, kept = judged or {}, carried or {}
+    found: list[Verdict] = list(kept.values())
     batches: dict[tuple[str, str], tuple[Check, list[Sample]]] = {}
     for sample in samples:
         for bound in suite.bound[sample.case_id]:
             check = bound.check
-            if (*sample.key, check.id) in skip:
+            if kept and (*sample.key, check.id) in kept:
                 continue
             if sample.status in ERROR_STATUSES:
                 verdict = check.unscored(sample, f"the sample ended in {sample.status}: {sample.error}")
@@ -67,16 +67,11 @@ def sort_verdicts(suite: Suite, verdicts: Iterable[Verdict]) -> list[Verdict]:
         case_id: {bound.check.id: index for index, bound in enumerate(bounds)}
         for case_id, bounds in suite.bound.items()
     }
-    last = len(suite.cases)
+    last = 1_000_000  # behind everything the suite knows; the sort keeps the order given among those
 
-    def place(verdict: Verdict) -> tuple[int, int, int, str]:
-        order = checks.get(verdict.case_id, {})
-        return (
-            cases.get(verdict.case_id, last),
-            verdict.sample,
-            order.get(verdict.check_id, len(order)),
-            verdict.check_id,
-        )
+    def place(verdict: Verdict) -> tuple[int, int, int]:
+        case = verdict.case_id
+        return cases.get(case, last), verdict.sample, checks[case].get(verdict.check_id, last) if case in checks else 0
 
     return sorted(verdicts, key=place)
 
@@ -98,7 +93,7 @@ def fold(sample: Sample, verdicts: Sequence[Verdict], pass_rule: PassRule) -> Ou
     failed = tuple(v.check_id for v in deciding if not v.passed)
     if not deciding:
         return Outcome(*sample.key, "scored", False, score, reason="no check that could pass it applies")
-    if not sample.answer.strip() and any(v.origin == "computed" for v in verdicts):
+    if not sample.answer.strip() and any(v.origin == "computed" or v.decides for v in verdicts):
         return Outcome(*sample.key, "scored", False, score, failed, "the answer is empty")
     reason = f"failed {', '.join(failed)}" if failed else f"all {len(deciding)} deciding checks passed"
     return Outcome(*sample.key, "scored", not failed, score, failed, reason)

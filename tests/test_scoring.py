@@ -60,6 +60,13 @@ def test_an_empty_answer_never_passes() -> None:
     assert fold(replace(SAMPLE, answer=" \n"), [verdict("a", True)], "top").passed is False
 
 
+def test_an_empty_answer_fails_also_where_its_verdicts_were_carried_over() -> None:
+    carried = verdict("a", True, origin="carried", decides="d")
+    assert fold(replace(SAMPLE, answer=""), [carried], "top").passed is False
+    recorded = verdict("a", True, origin="recorded")
+    assert fold(replace(SAMPLE, answer=""), [recorded], "top").passed is True, "what a source recorded stands"
+
+
 def test_an_error_is_a_status_and_no_score() -> None:
     outcome = fold(replace(SAMPLE, status="provider_error", error="503"), [verdict("a", False)], "top")
     assert (outcome.status, outcome.passed, outcome.score) == ("error", None, None)

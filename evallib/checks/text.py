@@ -70,7 +70,7 @@ class Matches(Check):
         column = batch.answers if self.over == "answer" else batch.recorded
         found = {pattern: self._hits(column, pattern) for pattern in dict.fromkeys(self._patterns())}
         touched = {row for hits in found.values() for row in hits}
-        untouched = self._read({})
+        untouched, score = self._read({}), self.scorer()
         verdicts = []
         for row, sample in enumerate(batch):
             if self.over == "recorded" and not sample.recorded:
@@ -78,9 +78,9 @@ class Matches(Check):
             elif row in touched:
                 hits = {pattern: rows[row] for pattern, rows in found.items() if row in rows}
                 spans = merged((hit.start, hit.end) for hit in hits.values()) if self.over == "answer" else ()
-                verdicts.append(self.scored(sample, *self._read(hits), spans=spans))
+                verdicts.append(score(sample, *self._read(hits), spans=spans))
             else:
-                verdicts.append(self.scored(sample, *untouched))
+                verdicts.append(score(sample, *untouched))
         return verdicts
 
     def _patterns(self) -> Iterator[str]:

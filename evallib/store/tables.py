@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,7 @@ def _usage_row(usage: Usage) -> Row:
 
 
 def _usage_from(row: Mapping[str, Any]) -> Usage:
-    return Usage(*(row[name] for name in _USAGE))
+    return Usage(row["input_tokens"], row["output_tokens"], row["calls"], row["cost_usd"])
 
 
 def _call_row(call: ToolCall) -> Row:
@@ -122,10 +123,8 @@ def decode_sample(row: Row) -> Sample:
     return _sample_from(row, row["turns"])
 
 
-_VERDICT = (
-    "case_id", "sample", "check_id", "status", "value", "raw", "passed", "reason", "spans", "critical", "weight",
-    "stochastic", "origin", "decides", "judge",
-)  # fmt: skip
+_VERDICT = tuple(field.name for field in fields(Verdict))
+"""In the order of the dataclass, so that a row is an argument list."""
 
 
 def encode_verdict(verdict: Verdict) -> Row:
@@ -238,4 +237,4 @@ def verdicts_from(table: pa.Table) -> list[Verdict]:
     columns = [table.column(name).to_pylist() for name in _VERDICT]
     at = _VERDICT.index("spans")
     columns[at] = [tuple(spans) for spans in columns[at]]
-    return [Verdict(**dict(zip(_VERDICT, row, strict=True))) for row in zip(*columns, strict=True)]
+    return [Verdict(*row) for row in zip(*columns, strict=True)]
