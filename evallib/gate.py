@@ -22,6 +22,7 @@ TOLERANCE = 1e-9
 """Ten times 0.85 has a mean of 0.85: equality passes whatever the rounding."""
 _NAMED = 5
 _KEY = ("run_id", "case_id", "sample")
+_JUDGED = (*_KEY, "check_id", "status", "value", "raw", "passed", "stochastic")
 
 Row = Mapping[str, Any]
 Verdict = Literal["pass", "blocked"]
@@ -115,7 +116,8 @@ def decide(
     """
     run, view = _one(outcomes, "run_id", "run"), _one(outcomes, "view", "view")
     samples = [_plain(row) for row in outcomes.to_dict("records")]
-    judged = [_plain(row) for row in verdicts.to_dict("records")] if len(verdicts) else []
+    read = [name for name in _JUDGED if name in verdicts]
+    judged = [_plain(row) for row in verdicts[read].to_dict("records")] if len(verdicts) else []
     keys = {_key(row) for row in samples}
     judged = sorted((row for row in judged if _key(row) in keys), key=lambda r: (*map(str, _key(r)), r["check_id"]))
     problems = _coverage_problems(samples, judged, checks_of or {})
