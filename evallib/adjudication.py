@@ -104,6 +104,8 @@ class ReadOutcome:
     outcome: Outcome
     state: State | Literal[""]
     """Empty when nobody read it; `unsure` and `disputed` leave the strict outcome standing."""
+    verdicts: tuple[Verdict, ...]
+    """The strict verdicts, those that were read replaced."""
 
 
 def read_outcomes(
@@ -131,18 +133,34 @@ def _read_one(
     pass_rule: Literal["critical", "top"],
 ) -> ReadOutcome:
     whole = readings.by_item.get((*sample.key, ""))
-    if whole is not None:
-        return ReadOutcome(_by_answer(strict, whole.state), whole.state)
     stands = {v.check_id: s for v in verdicts if (s := readings.by_item.get((*sample.key, v.check_id)))}
+    by_checks = _by_checks(sample, verdicts, strict, stands, pass_rule)
+    if whole is None or (whole.state == "unsure" and stands):
+        return by_checks
+    if whole.state in {"pass", "fail"} and by_checks.state in {"pass", "fail"} and whole.state != by_checks.state:
+        others = {e.entry.author for stand in stands.values() for e in stand.entries}
+        if others - {e.entry.author for e in whole.entries}:
+            return ReadOutcome(strict, "disputed", by_checks.verdicts)
+    return ReadOutcome(_by_answer(strict, whole.state), whole.state, by_checks.verdicts)
+
+
+def _by_checks(
+    sample: Sample,
+    verdicts: list[Verdict],
+    strict: Outcome,
+    stands: Mapping[str, Stand],
+    pass_rule: Literal["critical", "top"],
+) -> ReadOutcome:
+    """The outcome by readings of single checks; the strict one where there are none."""
     if not stands:
-        return ReadOutcome(strict, "")
+        return ReadOutcome(strict, "", tuple(verdicts))
     states = {stand.state for stand in stands.values()}
+    read = tuple(_by_check(v, stands[v.check_id].state) if v.check_id in stands else v for v in verdicts)
     if "infra" in states:
-        return ReadOutcome(_by_answer(strict, "infra"), "infra")
-    read = [_by_check(v, stands[v.check_id].state) if v.check_id in stands else v for v in verdicts]
+        return ReadOutcome(_by_answer(strict, "infra"), "infra", read)
     outcome = fold(sample, read, pass_rule)
     open_state: State | None = "disputed" if "disputed" in states else "unsure" if "unsure" in states else None
-    return ReadOutcome(outcome, open_state or ("pass" if outcome.passed else "fail"))
+    return ReadOutcome(outcome, open_state or ("pass" if outcome.passed else "fail"), read)
 
 
 def _by_answer(strict: Outcome, state: State) -> Outcome:
@@ -191,7 +209,8 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
         raise InputError(f"reading {reading!r}: say one of {', '.join(READINGS)}")
     if cause not in CAUSES:
         raise InputError(f"cause {cause!r}: say one of {', '.join(CAUSES)}")
-    if not reason.strip() or not author.strip():
+    author = _plain(author.strip())
+    if not reason.strip() or not author:
         raise InputError("a reading needs a reason and a reviewer; give --reason and --by")
     outcome = fold(found, verdicts, run.suite.pass_rule)
     return Reading(
@@ -239,20 +258,21 @@ def attach_published(
         (e.run, e.case, e.sample, e.reading, e.source) for _, e in log if isinstance(e, Reading) and e.author == author
     }
     by_set = {str(run.plan["source"]["set"]): run for run in runs if run.plan.get("imported")}
-    attached = Attached([], [], [])
+    made: list[Reading] = []
+    known: list[PublishedReading] = []
+    absent: list[PublishedReading] = []
     for one in published:
         run = by_set.get(one.set)
-        if run is None or (one.scenario, one.repeat) not in run.planned:
-            attached.absent.append(one)
+        if run is None or not any(s.key == (one.scenario, one.repeat) for s in run.samples):
+            absent.append(one)
         elif (run.id, one.scenario, one.repeat, one.reading, source) in seen:
-            attached.known.append(one)
+            known.append(one)
         else:
-            reading = make_reading(
+            made.append(make_reading(
                 run, one.scenario, one.repeat, reading=one.reading, reason=one.reason, author=author, source=source,
                 chosen="as published",
-            )  # fmt: skip
-            attached.new.append(append_entry(adjudications, reading))
-    return attached
+            ))  # fmt: skip
+    return Attached([append_entry(adjudications, reading) for reading in made], known, absent)
 
 
 def _plain(text: str) -> str:

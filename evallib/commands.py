@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from evallib.errors import InputError
+from evallib.errors import IncompleteError, InputError
+from evallib.records import POST_HOC_LABEL, STRICT
 
 Arguments = argparse.Namespace
 
@@ -62,6 +64,7 @@ def run(given: Arguments) -> int:
     from evallib.panel import open_panel
     from evallib.printing import progress_bar
     from evallib.runner import RunOptions, new_run_id, run_suite
+    from evallib.store import read_log
     from evallib.suite import load_suite
     from evallib.targets import open_target
 
@@ -78,6 +81,7 @@ def run(given: Arguments) -> int:
         judges=not given.no_judges,
         labels=_pairs(given.label, "--label"),
     )
+    read_log(given.adjudications)  # a log that cannot be read is told before the first sample, not after the last
     if given.resume and not given.run_id:
         raise InputError("--resume continues a run; name it with --run-id")
     deadlines = _deadlines(given, suite.deadlines)
@@ -100,8 +104,10 @@ def _deadlines(given: Arguments, standing: Any) -> Any:
         for name in ("call", "turn", "judge", "check", "run")
         if (value := getattr(given, f"{name}_timeout")) is not None
     }
-    if any(value <= 0 for value in changed.values()):
-        raise InputError("a timeout must be more than 0 seconds")
+    if not all(math.isfinite(value) and value > 0 for value in changed.values()):
+        raise InputError("a timeout must be a number of seconds above 0")
+    if given.temperature is not None and not 0 <= given.temperature <= 2:
+        raise InputError(f"--temperature {given.temperature}: must be from 0 to 2")
     return standing.model_copy(update=changed)
 
 
@@ -193,6 +199,7 @@ def _five_fields(figures: Any) -> dict[str, Any]:
         "pass_rate": figures.summary()["pass_rate"],
         "minimum_pass_rate": gate.pass_rate if gate else None,
         "required_cases_passed": bool(required["passed_deterministic"].fillna(False).all()),
+        **({"view": figures.view, "post_hoc": True, "label": POST_HOC_LABEL} if figures.view != STRICT else {}),
     }
 
 
@@ -372,7 +379,8 @@ def verify(given: Arguments) -> int:
 
     folder = Path(given.run)
     runs = list_runs(folder) if (folder / "runs").is_dir() else [open_run(given.run, given.data)]
-    checks = [verify_run(found, given.adjudications) for found in runs] + [verify_log(given.adjudications)]
+    whole, open_ = [r for r in runs if r.complete], [r for r in runs if not r.complete]
+    checks = [verify_run(found, given.adjudications) for found in whole] + [verify_log(given.adjudications)]
     problems = [problem for check in checks for problem in check.problems]
     _print_lines(problems)
     count = sum(check.checked for check in checks)
@@ -380,7 +388,9 @@ def verify(given: Arguments) -> int:
         raise InputError(
             f"{len(problems)} of {count} stored files are not as they were written; restore them from a copy"
         )
-    print(f"{count} files of {len(runs)} runs and the log are as they were written")
+    print(f"{count} files of {len(whole)} runs and the log are as they were written")
+    if open_:
+        raise IncompleteError(f"not verified, because incomplete: {', '.join(r.id for r in open_)}; resume them first")
     return 0
 
 

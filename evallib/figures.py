@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from evallib.errors import InputError
 from evallib.gate import Decision, Gate, decide
 from evallib.metrics import Summary, summarise
+from evallib.records import canonical_json
 from evallib.store import Run, open_run, read_log
 from evallib.strict_yaml import load_yaml
 from evallib.suite import Suite
@@ -64,6 +65,9 @@ class Figures:
         passes_when = _PASSES_WHEN[self.suite.pass_rule]
         found: Summary = summarise(self.outcomes, self.verdicts, ks, suite=self.suite.suite, passes_when=passes_when)
         summary: dict[str, Any] = dict(found)
+        origins = [canonical_json([v.run.plan["target"], v.run.plan.get("seed")]) for v in self.views]
+        if len(set(origins)) < len(origins):
+            summary["caption"] += " Pooled runs share target and seed: their samples may be the same draws."
         if self.views[0].readings:
             summary["readings"] = [view.readings for view in self.views]
             summary["caption"] += " " + " ".join(_read_sentence(view) for view in self.views)

@@ -199,6 +199,10 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     ]
     lines += table(["run", "case", "sample", "flip", "", "checks"], rows) if rows else []
     lines += [f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in rescored["missed"]]
+    lines += [
+        f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
+        for e in rescored["elsewhere"]
+    ]
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
     return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines

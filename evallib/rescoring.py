@@ -18,7 +18,7 @@ from evallib.store.files import sha256_of
 from evallib.store.log import now, preview_stamps, stamp_preview
 from evallib.store.runs import rescoring_tables
 from evallib.strict_yaml import load_yaml
-from evallib.suite import BoundCheck, Suite, parse_suite
+from evallib.suite import BoundCheck, Suite, load_suite, parse_suite
 
 __all__ = ["Flip", "Rescored", "RescoredRun", "load_rescoring", "rescore", "rescore_run"]
 
@@ -72,6 +72,7 @@ class Rescored(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """The object `rescore --json` prints."""
         flips = [flip.as_dict() for one in self.runs for flip in one.flips]
+        here = {one.run.id for one in self.runs}
         return {
             "entry": self.logged.id if self.logged else None,
             "view": f"rescored:{view_name(self.entry)}" if self.logged else None,
@@ -81,6 +82,7 @@ class Rescored(NamedTuple):
             "flips": flips,
             "unexpected": [flip for flip in flips if not flip["expected"]],
             "missed": [missed for one in self.runs for missed in one.missed],
+            "elsewhere": [e.model_dump() for e in self.entry.expects if e.run not in here],
             "reverse": [flip for flip in flips if flip["to"] == "fail"],
             "predicted_after_preview": self.entry.predicted_after_preview,
             "post_hoc": True,
@@ -112,7 +114,9 @@ def rescore(
 
     A preview shows what would flip, refuses nothing the entry lacks, and leaves a stamp of what it expected.
     """
-    text = suite_path.read_bytes() if suite_path.is_file() else (suite_path / "suite.yaml").read_bytes()
+    suite_path = suite_path / "suite.yaml" if suite_path.is_dir() else suite_path
+    load_suite(suite_path)  # says what is wrong with it, or that it is not there
+    text = suite_path.read_bytes()
     suite = parse_suite(text.decode("utf-8"), str(suite_path))
     written = load_rescoring(entry_path)
     expects = digest([e.model_dump() for e in written.expects], 16)
@@ -227,6 +231,12 @@ def _refuse_unlisted(run: Run, suite: Suite, entry: Rescoring) -> None:
     """Every criterion that differs must be a change the entry names; what was never published cannot be compared."""
     listed = {(change.check, case) for change in entry.changes for case in (change.cases or suite.by_id)}
     known = set(suite.check_ids()) | set(run.suite.check_ids())
+    other_rule = not run.suite.recorded and run.suite.pass_rule != suite.pass_rule
+    if other_rule and not any(change.fix == "pass-rule" for change in entry.changes):
+        raise InputError(
+            f"the new suite changes the pass rule from {run.suite.pass_rule!r} to {suite.pass_rule!r}, which the entry "
+            "does not list; add a change with `fix: pass-rule` and its reason"
+        )
     for change in entry.changes:
         if change.check not in known:
             raise InputError(f"the entry names check {change.check!r}, which neither suite has; correct the entry")
@@ -265,6 +275,8 @@ def _word(outcome: Outcome) -> str:
 def _changed_checks(before: Sequence[Verdict], after: Sequence[Verdict]) -> dict[SampleKey, list[str]]:
     old = {(v.case_id, v.sample, v.check_id): (v.passed, v.critical) for v in before}
     changed: dict[SampleKey, list[str]] = {}
+    for case, sample, check in old.keys() - {(v.case_id, v.sample, v.check_id) for v in after}:
+        changed.setdefault((case, sample), []).append(check)
     for v in after:
         if old.get((v.case_id, v.sample, v.check_id)) != (v.passed, v.critical):
             changed.setdefault((v.case_id, v.sample), []).append(v.check_id)

@@ -18,7 +18,7 @@ from evallib.provenance import build, host, versions
 from evallib.records import ERROR_STATUSES, Sample, SampleKey, Verdict, digest
 from evallib.scoring import probe_failures, score_samples
 from evallib.store import Journal, Run, begin_run, finish_run, list_runs
-from evallib.store.runs import run_folder, unfinished
+from evallib.store.runs import refuse_finished, run_folder, unfinished
 from evallib.suite import Case, Deadlines, Suite, parse_suite
 from evallib.targets.base import Target, TargetOutput
 
@@ -107,6 +107,7 @@ def run_suite(
     if run is None:
         run = begin_run(data, plan, text)
     with Journal(run.folder / "journal.jsonl") as journal:
+        refuse_finished(run)  # again, under the lock: whoever held it may have finished the run
         done = {sample.key for sample in unfinished(run)[0]}
         todo = [key for key in run.planned if key not in done]
         work = _Work(
@@ -280,8 +281,7 @@ _DECIDING = ("suite_sha256", "target", "judge", "judges", "cases", "seed")
 
 def _resumed(folder: Path, plan: Mapping[str, Any]) -> Run:
     run = Run(folder)
-    if run.complete:
-        raise InputError(f"run {plan['run_id']!r} is complete already; choose another --run-id for a new one")
+    refuse_finished(run)
     for name in _DECIDING:
         if run.plan[name] != plan[name]:
             raise InputError(

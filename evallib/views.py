@@ -86,7 +86,8 @@ def _read_view(run: Run, log: Sequence[LoggedEntry]) -> View:
     read = read_outcomes(run, strict, readings)
     outcomes = {key: one.outcome for key, one in read.items()}
     states = {key: one.state for key, one in read.items() if one.state}
-    return View(run, READ, run.suite, outcomes, run.verdicts, states, _coverage(strict, states, readings))
+    verdicts = [verdict for one in read.values() for verdict in one.verdicts]
+    return View(run, READ, run.suite, outcomes, verdicts, states, _coverage(strict, states, readings))
 
 
 def _coverage(
@@ -147,14 +148,17 @@ def outcomes_frame(view: View) -> pd.DataFrame:
 
 
 def _without_judges(view: View) -> dict[SampleKey, bool | None]:
-    """Whether each sample passes by its deterministic verdicts alone: judges never decide a required case."""
-    if view.name == READ:
-        return {key: outcome.passed for key, outcome in view.outcomes.items()}
+    """Whether each sample passes by its deterministic verdicts alone: judges never decide a required case.
+
+    A person's reading does: where it replaced an outcome, that stands.
+    """
     grouped: dict[SampleKey, list[Verdict]] = {}
     for verdict in view.verdicts:
         if not verdict.stochastic:
             grouped.setdefault((verdict.case_id, verdict.sample), []).append(verdict)
-    return {s.key: fold(s, grouped.get(s.key, []), view.suite.pass_rule).passed for s in view.run.samples}
+    folded = {s.key: fold(s, grouped.get(s.key, []), view.suite.pass_rule).passed for s in view.run.samples}
+    read = {key: view.outcomes[key].passed for key, state in view.states.items() if state in {"pass", "fail", "infra"}}
+    return folded | read
 
 
 def verdicts_frame(view: View) -> pd.DataFrame:

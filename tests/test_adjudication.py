@@ -10,7 +10,7 @@ from evallib.errors import InputError
 from evallib.records import Sample
 from evallib.store import Run, append_entry, read_log
 from evallib.views import open_view, outcomes_frame
-from tests.making import stored_run
+from tests.making import SUITE, stored_run
 
 
 def read(run: Run, log: Path, sample: int, reading: str, **more: str) -> str:
@@ -119,3 +119,34 @@ def test_an_error_stays_an_error_unless_it_is_read(tmp_path: Path) -> None:
     assert open_view(run, "read", []).outcomes["c-1", 1].status == "error"
     read(run, tmp_path / "log", 1, "pass")
     assert states(run, tmp_path / "log") == [("scored", True, "pass")]
+
+
+def test_the_figures_of_a_read_check_are_those_of_the_reading(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 2, "pass", check="says")
+    view = open_view(run, "read", read_log(tmp_path / "log"))
+    (verdict,) = [v for v in view.verdicts if (v.sample, v.check_id) == (2, "says")]
+    assert (verdict.passed, verdict.reason) == (True, "read as pass")
+    assert [v.passed for v in run.verdicts if (v.sample, v.check_id) == (2, "says")] == [False], "strict keeps its own"
+
+
+def test_a_judge_decides_no_required_case_in_the_read_view_either(tmp_path: Path) -> None:
+    judged = SUITE.replace("check: sections, headings: [], max_words: 5", "check: judge, rubric: Good?, critical: true")
+    run = stored_run(tmp_path, {"c-1": ["four", "four"]}, suite_text=judged)
+    read(run, tmp_path / "log", 1, "pass")
+    frame = outcomes_frame(open_view(run, "read", read_log(tmp_path / "log")))
+    assert frame["passed_deterministic"].tolist() == [True, True]
+
+
+def test_readers_of_the_answer_and_of_its_checks_who_differ_are_disputed(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 2, "pass", check="says")
+    read(run, tmp_path / "log", 2, "unsure", author="bea")
+    assert open_view(run, "read", read_log(tmp_path / "log")).states["c-1", 2] == "pass"
+    read(run, tmp_path / "log", 2, "fail", author="bea")
+    view = open_view(run, "read", read_log(tmp_path / "log"))
+    assert (view.states["c-1", 2], view.outcomes["c-1", 2].passed) == ("disputed", False)
+
+
+def test_a_blank_behind_a_name_makes_no_second_reader(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 2, "pass", author="Ann")
+    read(run, tmp_path / "log", 2, "fail", author="Ann ")
+    assert open_view(run, "read", read_log(tmp_path / "log")).states["c-1", 2] == "fail"

@@ -104,6 +104,9 @@ def test_bad_input_to_a_run_is_one_sentence_and_leaves_nothing(
         (["rescore", "r-1", "--suite", "suite.yaml", "--entry", "none.yaml"], 2, "none.yaml: no such file"),
         (["gate", "r-1", "--gate", "suite.yaml"], 2, "suite.yaml"),
         (["verify", "nothing"], 2, "no run 'nothing'"),
+        (["run", ".", "--target", "scripted", "--call-timeout", "inf"], 2, "a timeout must be a number"),
+        (["run", ".", "--target", "scripted", "--temperature", "nan"], 2, "--temperature nan"),
+        (["rescore", "r-1", "--suite", "none.yaml", "--entry", "e.yaml"], 2, "none.yaml: no such file"),
     ],
 )
 def test_bad_input_is_one_sentence_with_its_status(
@@ -132,6 +135,13 @@ def test_a_damaged_table_stops_metrics_and_verify(home: Path, capsys: pytest.Cap
     assert "verdicts.parquet: is damaged" in capsys.readouterr().err
     assert main(["verify", "data"]) == 2
     assert "1 of" in capsys.readouterr().err
+
+
+def test_a_run_in_flight_is_no_damage_to_verify(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored_run(home / "data", {"c-1": ["four"]})
+    (run.folder / "run.json").unlink()
+    assert main(["verify", "data"]) == 4
+    assert "incomplete: r-1" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -231,6 +241,7 @@ def test_too_few_samples_for_k_are_null_and_no_error(home: Path, capsys: pytest.
 def test_the_summary_has_the_five_fields_of_a_ci_step(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored_run(home / "data", {"c-1": ["four"], "c-2": ["no"]})
     summary = json.loads(said(capsys, "metrics", "r-1", "--summary"))
+    assert "label" in json.loads(said(capsys, "metrics", "r-1", "--view", "read", "--summary"))
     assert summary == {
         "passed": 1,
         "failed": 1,

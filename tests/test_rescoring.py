@@ -96,6 +96,7 @@ def test_a_prediction_that_stood_before_the_preview_stays_one(tmp_path: Path) ->
         (WIDER, ENTRY + "time: now\n", "'time' is stamped by the tool"),
         (WIDER, ENTRY.replace("fix: widen", "fix: tweak"), r"entry\.yaml, line 5"),
         (WIDER.replace("c-1", "c-9"), ENTRY, "has no case 'c-1'"),
+        (WIDER.replace("pass: critical", "pass: top"), ENTRY, "changes the pass rule from 'critical' to 'top'"),
     ],
 )
 def test_what_is_no_honest_rescoring_is_refused_and_leaves_nothing(
@@ -131,3 +132,19 @@ def test_a_rescoring_that_fails_at_its_second_run_leaves_nothing_beside_the_firs
         rescore(runs, *files(tmp_path))
     assert not list(runs[0].folder.glob("rescored/*"))
     assert len(read_log(tmp_path / "log")) == 1
+
+
+def test_what_is_expected_of_another_run_is_named(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    done = rescore([run], *files(tmp_path, entry=ENTRY.replace("run: r-1", "run: typo"))).as_dict()
+    assert [e["run"] for e in done["elsewhere"]] == ["typo"]
+    assert len(done["unexpected"]) == 1
+
+
+def test_a_rescoring_whose_suite_was_changed_afterwards_is_not_read(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    rescore([run], *files(tmp_path))
+    (suite,) = run.folder.glob("rescored/*/suite.yaml")
+    suite.write_text(suite.read_text().replace("pass: critical", "pass: top"))
+    with pytest.raises(InputError, match="changed after the rescoring"):
+        open_view(open_run("r-1", tmp_path), "rescored:widen", [])

@@ -15,7 +15,17 @@ from hypothesis import strategies as st
 from evallib.entries import Reading, Withdrawal
 from evallib.errors import IncompleteError, InputError
 from evallib.records import Sample, ToolCall, Turn, Usage, Verdict
-from evallib.store import Journal, append_entry, begin_run, list_runs, open_run, read_log, verify_log, verify_run
+from evallib.store import (
+    Journal,
+    append_entry,
+    begin_run,
+    finish_run,
+    list_runs,
+    open_run,
+    read_log,
+    verify_log,
+    verify_run,
+)
 from evallib.store.files import write_new
 from evallib.store.journal import read_journal
 from evallib.store.tables import (
@@ -243,6 +253,13 @@ def test_an_entry_of_unknown_shape_is_named(tmp_path: Path) -> None:
     (folder / "x.yaml").write_text("kind: reading\nauthor: a\nmood: fine\n")
     with pytest.raises(InputError, match=r"x\.yaml"):
         read_log(tmp_path)
+
+
+def test_a_finished_run_is_never_finished_again(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four"]})
+    with pytest.raises(InputError, match="is complete already"):
+        finish_run(run, run.samples, run.verdicts, {})
+    assert verify_run(run, tmp_path).problems == []
 
 
 def test_runs_begun_and_finished_are_listed(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ __all__ = [
     "import_run",
     "list_runs",
     "open_run",
+    "refuse_finished",
     "rescoring_tables",
     "run_folder",
 ]
@@ -67,7 +68,11 @@ class StoredRescoring:
     @cached_property
     def suite(self) -> Suite:
         """The suite with the changed criteria."""
-        return load_suite(self.folder / "suite.yaml")
+        path = self.folder / "suite.yaml"
+        known = {str(row["suite_sha256"]) for row in self.entry.runs}
+        if not path.is_file() or {sha256_of(path)} != known:
+            raise InputError(f"{path}: is missing or was changed after the rescoring; restore it (see evallib verify)")
+        return load_suite(path)
 
     def verdicts(self, run_id: str) -> list[Verdict]:
         """The rescored verdicts, checked against the entry's sha256."""
@@ -136,7 +141,7 @@ class Run:
         """Rescorings beside this run, oldest first."""
         folder = self.folder / "rescored"
         found = sorted(p for p in folder.iterdir() if p.is_dir() and p.name[0] != ".") if folder.is_dir() else []
-        return [StoredRescoring(path) for path in found]
+        return sorted((StoredRescoring(path) for path in found), key=lambda one: one.entry.time)
 
     def rescoring(self, name: str) -> StoredRescoring:
         """The rescoring called `name`: its folder name or its slug; InputError lists what there is."""
@@ -210,8 +215,15 @@ def begin_run(data: Path, plan: Mapping[str, Any], suite_text: bytes) -> Run:
     return Run(final)
 
 
+def refuse_finished(run: Run) -> None:
+    """InputError when the manifest of `run` is there: a finished run is never written to."""
+    if run.complete:
+        raise InputError(f"run {run.id!r} is complete already; choose another --run-id for a new one")
+
+
 def finish_run(run: Run, samples: Sequence[Sample], verdicts: Sequence[Verdict], extra: Mapping[str, Any]) -> Run:
     """Write the tables, then the manifest, then drop the journal. Repeating it after a kill gives the same files."""
+    refuse_finished(run)
     with disk_errors(run.folder):
         for name in TABLES:  # left by a kill during an earlier attempt: without a manifest they do not count
             (run.folder / name).unlink(missing_ok=True)

@@ -56,7 +56,7 @@ def _verify_rescoring(run: Run, folder: Path, adjudications: Path) -> list[str]:
         return [f"{folder / 'entry.yaml'}: is no entry of run {run.id!r} ({error})"]
     problems = _compare(folder / "verdicts.parquet", str(row["verdicts_sha256"]))
     problems += _compare(folder / "suite.yaml", str(row["suite_sha256"]))
-    if sha256_of(run.folder / "verdicts.parquet") != row["strict_sha256"]:
+    if _compare(run.folder / "verdicts.parquet", str(row["strict_sha256"])):
         problems.append(f"{folder}: was made from other strict verdicts than those in {run.folder}")
     content = (folder / "entry.yaml").read_bytes()
     twin = f"*-rescoring-{hashlib.sha256(content).hexdigest()[:12]}.yaml"
