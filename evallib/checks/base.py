@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
-from evallib.records import Sample, Verdict, digest
+from evallib.records import Origin, Sample, Verdict, digest
 
 __all__ = ["Check", "FromKey", "Texts", "When"]
 
@@ -130,7 +130,9 @@ class Check(BaseModel):
 
     def scorer(self) -> Callable[..., Verdict]:
         """What `scored` does, with this check's constants looked up once: for thousands of verdicts in one go."""
-        name, tail = self.id, (self.critical, self.weight, self.stochastic, "computed", self._decides)
+        name = self.id
+        tail: tuple[bool, float, bool, Origin, str]
+        tail = (self.critical, self.weight, self.stochastic, "computed", self._decides)
 
         def score(  # noqa: PLR0917  # the argument lists of `scored` and of its batches
             sample: Sample,
