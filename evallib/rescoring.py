@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evallib.collector import collector_paused
 from evallib.entries import Rescoring, read_entry
 from evallib.errors import InputError
 from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, Outcome, Sample, SampleKey, Verdict, digest
@@ -155,6 +156,7 @@ def _entry_row(one: RescoredRun, table: bytes, suite_text: bytes) -> Mapping[str
     }
 
 
+@collector_paused()
 def rescore_run(run: Run, suite: Suite, entry: Rescoring) -> RescoredRun:
     """The verdicts of `run` under `suite`: recomputed where criteria changed, carried over where they did not.
 

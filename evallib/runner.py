@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from evallib.checks.judge import Judge
+from evallib.collector import collector_paused
 from evallib.errors import IncompleteError, InputError
 from evallib.judges import Vote, build_prompt, judge_verdict, read_vote
 from evallib.provenance import build, host, versions
@@ -125,6 +126,7 @@ def run_suite(
         return _compact(run, suite)
 
 
+@collector_paused()
 def _compact(run: Run, suite: Suite) -> Run:
     samples, judged = unfinished(run)
     order = {key: index for index, key in enumerate(run.planned)}
