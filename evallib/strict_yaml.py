@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
+from pydantic import ValidationError
 
 from evallib.errors import InputError
 
-__all__ = ["Document", "dump_yaml", "load_yaml", "parse_yaml"]
+__all__ = ["Document", "dump_yaml", "first_problem", "load_yaml", "parse_yaml"]
 
 Location = tuple[str | int, ...]
 
@@ -160,3 +161,20 @@ _Dumper.add_representer(str, _represent_text)
 def dump_yaml(value: Any) -> str:
     """`value` as YAML that `parse_yaml` reads back unchanged, keys in the order given."""
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+def first_problem(error: ValidationError, document: Document) -> str:
+    """One sentence for the first problem pydantic found, placed in the file."""
+    problem = error.errors(include_url=False)[0]
+    at = (*problem["loc"], *problem.get("ctx", {}).get("at", ()))
+    key = at[-1] if at else ""
+    if problem["type"] == "extra_forbidden":
+        return f"{document.where(at)}: unknown key {key!r}; remove it or correct its spelling"
+    if problem["type"] == "missing":
+        return f"{document.where(at)}: key {key!r} is missing; add it"
+    if problem["type"] == "string_type":
+        return f"{document.where(at)}: {problem['input']!r} must be text; put it in quotes"
+    message = problem["msg"].removeprefix("Value error, ")
+    given = problem["input"] if isinstance(problem["input"], str | int | float) else ""
+    shown = f" (given: {str(given)[:80]!r})" if given != "" and str(given) not in message else ""
+    return f"{document.where(at)}: {message[:1].lower()}{message[1:]}{shown}"

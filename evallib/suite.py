@@ -16,7 +16,7 @@ from evallib.checks.base import Check
 from evallib.errors import InputError
 from evallib.gate import Gate
 from evallib.records import digest
-from evallib.strict_yaml import Document, load_yaml, parse_yaml
+from evallib.strict_yaml import Document, first_problem, load_yaml, parse_yaml
 
 __all__ = ["Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite"]
 
@@ -183,30 +183,13 @@ def _validated(document: Document) -> Suite:
     try:
         suite = Suite.model_validate_json(json.dumps(document.value, ensure_ascii=False))
     except ValidationError as error:
-        raise InputError(_first_problem(error, document)) from error
+        raise InputError(first_problem(error, document)) from error
     _check_names(suite, document)
     _check_binding(suite, document)
     _check_pass_rule(suite, document)
     _check_gate(suite, document)
     _check_probes(suite, document)
     return suite
-
-
-def _first_problem(error: ValidationError, document: Document) -> str:
-    """One sentence for the first problem pydantic found, placed in the file."""
-    problem = error.errors(include_url=False)[0]
-    at = (*problem["loc"], *problem.get("ctx", {}).get("at", ()))
-    key = at[-1] if at else ""
-    if problem["type"] == "extra_forbidden":
-        return f"{document.where(at)}: unknown key {key!r}; remove it or correct its spelling"
-    if problem["type"] == "missing":
-        return f"{document.where(at)}: key {key!r} is missing; add it"
-    if problem["type"] == "string_type":
-        return f"{document.where(at)}: {problem['input']!r} must be text; put it in quotes"
-    message = problem["msg"].removeprefix("Value error, ")
-    given = problem["input"] if isinstance(problem["input"], str | int | float) else ""
-    shown = f" (given: {str(given)[:80]!r})" if given != "" and str(given) not in message else ""
-    return f"{document.where(at)}: {message[:1].lower()}{message[1:]}{shown}"
 
 
 def _twice(names: Iterable[str]) -> str | None:

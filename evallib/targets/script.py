@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from evallib.errors import InputError
 from evallib.records import digest
-from evallib.strict_yaml import Document, load_yaml
+from evallib.strict_yaml import first_problem, load_yaml
 
 __all__ = ["JUDGE_MODEL", "Answer", "Conversation", "Rule", "Script", "When", "load_script"]
 
@@ -259,18 +259,4 @@ def load_script(path: Path) -> Script:
     try:
         return Script.model_validate_json(json.dumps(document.value))
     except ValidationError as error:
-        raise InputError(_first_problem(error, document)) from error
-
-
-def _first_problem(error: ValidationError, document: Document) -> str:
-    problem = error.errors(include_url=False)[0]
-    at = problem["loc"]
-    key = at[-1] if at else ""
-    if problem["type"] == "extra_forbidden":
-        return f"{document.where(at)}: unknown key {key!r}; remove it or correct its spelling"
-    if problem["type"] == "missing":
-        return f"{document.where(at)}: key {key!r} is missing; add it"
-    if problem["type"] == "string_type":
-        return f"{document.where(at)}: {problem['input']!r} must be text; put it in quotes"
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{document.where(at)}: {message[:1].lower()}{message[1:]}"
+        raise InputError(first_problem(error, document)) from error
