@@ -5,8 +5,6 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# two workers, a test file to one of them: files share what is dear to set up
-PYTEST ?= -n 2 --dist loadfile
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
 LOCK := pyproject.toml constraints.txt

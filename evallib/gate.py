@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -115,9 +115,9 @@ def decide(
     that each case has: a verdict that was never written is then missed like one that could not be had.
     """
     run, view = _one(outcomes, "run_id", "run"), _one(outcomes, "view", "view")
-    samples = [_plain(row) for row in outcomes.to_dict("records")]
+    samples = _plain(outcomes)
     read = [name for name in _JUDGED if name in verdicts]
-    judged = [_plain(row) for row in verdicts[read].to_dict("records")] if len(verdicts) else []
+    judged = _plain(verdicts[read])
     keys = {_key(row) for row in samples}
     judged = sorted((row for row in judged if _key(row) in keys), key=lambda r: (*map(str, _key(r)), r["check_id"]))
     problems = _coverage_problems(samples, judged, checks_of or {})
@@ -154,17 +154,11 @@ def _one(outcomes: pd.DataFrame, column: str, noun: str) -> str:
     return found[0]
 
 
-def _plain(row: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """The row with every kind of missing value (NaN, pandas NA) as None."""
-    return {str(name): None if _missing(value) else value for name, value in row.items()}
-
-
-def _missing(value: object) -> bool:
-    return (
-        value is None
-        or type(value).__name__ in {"NAType", "NaTType"}
-        or (isinstance(value, float) and math.isnan(value))
-    )
+def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The frame's rows with every kind of missing value (NaN, pandas NA) as None."""
+    names = [str(name) for name in frame]
+    columns = [frame[name].astype(object).mask(frame[name].isna(), None).tolist() for name in frame]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _key(row: Row) -> tuple[Any, ...]:

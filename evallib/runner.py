@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from evallib.checks.judge import Judge
@@ -74,8 +77,12 @@ def sample_seed(run_seed: int, case: Case, sample: int) -> int:
     The case's name does not enter. Samples of one case have consecutive seeds, so that a script that takes its
     variants in turn shows each of n variants once in n samples.
     """
-    base = int(digest([run_seed, [step.ask for step in case.steps]], 8), 16) % 2**20
-    return base * SEEDS_PER_CASE + sample
+    return _first_seed(run_seed, tuple(step.ask for step in case.steps)) + sample
+
+
+@lru_cache(maxsize=1024)
+def _first_seed(run_seed: int, asks: tuple[str, ...]) -> int:
+    return int(digest([run_seed, asks], 8), 16) % 2**20 * SEEDS_PER_CASE
 
 
 def run_suite(
@@ -208,40 +215,54 @@ def _work_off(
 ) -> None:
     """Make every sample of `todo` with `jobs` threads; stop cleanly at the deadline or on an interrupt."""
     limit = work.deadlines.run_s
+    waiting: SimpleQueue[SampleKey] = SimpleQueue()
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
+    for key in todo:
+        waiting.put(key)
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="sample")
-    finished = _completions(pool, work, todo, jobs, None if limit is None else time.monotonic() + limit)
+    for _ in range(jobs):
+        pool.submit(_make_waiting, work, waiting, ended)
+    finished = _completions(ended, len(todo), None if limit is None else time.monotonic() + limit)
     try:
         for _ in progress(finished, planned - len(todo), planned) if progress else finished:
             pass
     except (KeyboardInterrupt, TimeoutError) as error:
-        pool.shutdown(wait=False, cancel_futures=True)
         why = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped at its deadline of {limit} s"
         raise IncompleteError(
             f"run {work.run_id!r} was {why}; finished samples are kept, continue with the same command and --resume"
         ) from error
-    pool.shutdown()
+    finally:
+        _drain(waiting)
+        pool.shutdown(wait=False)
 
 
-def _completions(
-    pool: ThreadPoolExecutor, work: _Work, todo: Sequence[SampleKey], jobs: int, until: float | None
-) -> Iterator[int]:
-    """Yields once per finished sample; never more than twice `jobs` are handed out ahead."""
-    waiting = iter(todo)
-    running: set[Future[None]] = set()
-    while True:
-        for key in waiting:
-            running.add(pool.submit(work.make, key))
-            if len(running) >= 2 * jobs:
-                break
-        if not running:
-            return
-        left = None if until is None else max(0.0, until - time.monotonic())
-        ended, running = wait(running, timeout=left, return_when=FIRST_COMPLETED)
-        if not ended:
-            raise TimeoutError
-        for future in ended:
-            future.result()
-            yield 1
+def _make_waiting(work: _Work, waiting: SimpleQueue[SampleKey], ended: SimpleQueue[BaseException | None]) -> None:
+    """One thread: makes samples until none waits, and says of each that it ended, or why it could not."""
+    try:
+        with suppress(Empty):
+            while True:
+                work.make(waiting.get_nowait())
+                ended.put(None)
+    except BaseException as error:  # noqa: BLE001  # raised again where the samples are counted
+        ended.put(error)
+
+
+def _drain(waiting: SimpleQueue[SampleKey]) -> None:
+    with suppress(Empty):
+        while True:
+            waiting.get_nowait()
+
+
+def _completions(ended: SimpleQueue[BaseException | None], count: int, until: float | None) -> Iterator[int]:
+    """Yields once per finished sample, `count` times; TimeoutError when `until` has passed."""
+    for _ in range(count):
+        try:
+            trouble = ended.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+        except Empty as error:
+            raise TimeoutError from error
+        if trouble is not None:
+            raise trouble
+        yield 1
 
 
 def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None) -> dict[str, Any]:

@@ -30,17 +30,27 @@ class Journal:
         except BlockingIOError as error:
             self._file.close()
             raise InputError(f"{path.parent}: another process is writing this run; wait for it to end") from error
-        self._lock = threading.Lock()
+        self._writing, self._syncing = threading.Lock(), threading.Lock()
+        self._written = self._synced = 0
         _drop_torn_line(path)
 
     def append(self, sample: Sample, judged: Iterable[Verdict]) -> None:
-        """Write one line and wait until it is on the disk. Safe to call from many threads."""
+        """Write one line and wait until it is on the disk. Safe to call from many threads.
+
+        While one thread waits for the disk the others write: the next sync is for all their lines at once.
+        """
         line = {"sample": encode_sample(sample), "judged": [encode_verdict(verdict) for verdict in judged]}
         content = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-        with self._lock, disk_errors(Path(self._file.name)):
-            self._file.write(content)
-            self._file.flush()
-            os.fsync(self._file.fileno())
+        with disk_errors(Path(self._file.name)):
+            with self._writing:
+                self._file.write(content)
+                self._file.flush()
+                self._written = mine = self._written + 1
+            with self._syncing:
+                if self._synced < mine:
+                    reached = self._written
+                    os.fsync(self._file.fileno())
+                    self._synced = reached
 
     def close(self) -> None:
         """Release the lock."""
