@@ -175,7 +175,8 @@ def _by_check(verdict: Verdict, state: State) -> Verdict:
     if state not in {"pass", "fail"}:
         return verdict
     value = 1.0 if state == "pass" else 0.0
-    return replace(verdict, status="scored", value=value, passed=state == "pass", reason=f"read as {state}")
+    raw = value if verdict.raw == verdict.value else None  # a person gives no figure on a judge's own scale
+    return replace(verdict, status="scored", value=value, raw=raw, passed=state == "pass", reason=f"read as {state}")
 
 
 def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name

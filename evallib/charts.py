@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -310,7 +311,9 @@ def _rules_panel(rules: list[dict[str, Any]]) -> AltairChart:
     import altair as alt
 
     colour, shape = _state_encodings()
-    rows = [{**row, "words": f"{row['state']}: {row['reason']}", "x": 0} for row in rules]
+    # The first clause: which samples and checks, the decision in words says in full.
+    said = [re.split(r"[:;] ", row["reason"], maxsplit=1)[0] for row in rules]
+    rows = [{**row, "words": f"{row['state']}: {one}", "x": 0} for row, one in zip(rules, said, strict=True)]
     y = alt.Y("rule:N", title=None, sort=[row["rule"] for row in rows], axis=alt.Axis(ticks=False, domain=False))
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
     base = _on(rows).encode(x, y)
@@ -389,7 +392,7 @@ def _tiles_panel(tiles: list[dict[str, Any]], dots: list[dict[str, Any]], across
     )
     boxes = base.mark_rect(cornerRadius=5).encode(x, y, alt.X2("x2:Q"), alt.Y2("y2:Q"), fill, rim)
     names = base.mark_text(fontSize=10, color=_INK, limit=78).encode(middle, top, alt.Text("case_id:N"))
-    score = base.mark_text(fontSize=14, fontWeight="bold", color=_INK, limit=82)
+    score = base.mark_text(fontSize=12, fontWeight="bold", color=_INK, limit=82)
     scores = score.encode(middle, centre, alt.Text("shown:N"))
     domain = ["full", "less", "not had"]
     colour = alt.Color("state:N", scale=alt.Scale(domain=domain, range=[_GREEN, _VERMILLION, _GREY]), legend=None)

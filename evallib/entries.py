@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evallib.errors import InputError
-from evallib.strict_yaml import Document
+from evallib.strict_yaml import Document, first_problem
 
 __all__ = ["CAUSES", "READINGS", "Change", "Entry", "Expectation", "Reading", "Rescoring", "Withdrawal", "read_entry"]
 
@@ -147,5 +147,4 @@ def read_entry(document: Document) -> Entry:
     try:
         return _KINDS[value["kind"]].model_validate_json(json.dumps(value))
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        raise InputError(f"{document.where(problem['loc'])}: {problem['msg']}") from error
+        raise InputError(first_problem(error, document)) from error

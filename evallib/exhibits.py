@@ -6,7 +6,7 @@ Frames hold untrusted text, so they are plain ones: pandas escapes them, while a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -111,8 +111,7 @@ class Exhibits:
         import pandas as pd
 
         histogram = pd.concat([passes_histogram(figures.outcomes) for figures in self.views], ignore_index=True)
-        caption = " ".join(f"{s['view']}: {s['caption']}" for s in self._summaries)
-        return show(reliability_chart(self.curves(k), histogram, caption=caption))
+        return show(reliability_chart(self.curves(k), histogram, caption=_one_caption(self._summaries)))
 
     def cases(self, view: str = STRICT) -> pd.DataFrame:
         """One row per case of a view: samples, passes, errors, scores."""
@@ -157,7 +156,7 @@ class Exhibits:
         import pandas as pd
 
         rows = [{"entry": one.name, **c.model_dump(mode="json")} for one in self._rescorings for c in one.entry.changes]
-        return pd.DataFrame(rows)
+        return pd.DataFrame([{**row, "cases": ", ".join(row["cases"]) or "all"} for row in rows])
 
     def flips(self) -> pd.DataFrame:
         """One row per sample whose outcome a rescoring changed, or was expected to and did not."""
@@ -251,12 +250,20 @@ def _plan_rows(run: Run) -> Iterator[tuple[str, str]]:
 def _said(value: object) -> str:
     if not isinstance(value, Mapping):
         return str(value)
-    return ", ".join(f"{name} {_said(one)}" for name, one in value.items() if one is not None)
+    return ", ".join(f"{name} {_said(one)}" for name, one in value.items() if one not in (None, "", {}))
 
 
 def _heading(summary: Mapping[str, Any]) -> str:
     """A column's name: the view, and its label where it has one, so that no cell of it stands without."""
     return f"{summary['view']} ({POST_HOC_LABEL})" if summary["post_hoc"] else str(summary["view"])
+
+
+def _one_caption(summaries: Sequence[Mapping[str, Any]]) -> str:
+    """The captions of several views as one: what each says alone, then once what all of them say."""
+    said = {s["view"]: s["caption"].removesuffix(".").split(". ") for s in summaries}
+    shared = [one for one in next(iter(said.values())) if all(one in each for each in said.values())]
+    own = [". ".join(one for one in each if one not in shared) for each in said.values()]
+    return " ".join(f"{one}." for one in [*own, *shared] if one)
 
 
 def _overview_row(s: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from evallib.gate import Decision, Gate, decide
 from evallib.metrics import Summary, summarise
 from evallib.records import canonical_json
 from evallib.store import Run, open_run, read_log
-from evallib.strict_yaml import load_yaml
+from evallib.strict_yaml import first_problem, load_yaml
 from evallib.suite import Suite
 from evallib.views import View, open_view, outcomes_frame, verdicts_frame, view_names
 
@@ -149,8 +149,7 @@ def load_gate(path: Path, suite: Suite) -> Gate:
     try:
         gate = Gate.model_validate_json(json.dumps(value))
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        raise InputError(f"{document.where(problem['loc'])}: {problem['msg']}") from error
+        raise InputError(first_problem(error, document)) from error
     unknown = [name for name in gate.checks if name not in suite.check_ids()]
     if unknown:
         raise InputError(

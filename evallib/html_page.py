@@ -160,12 +160,19 @@ def _output(output: NotebookNode, prefix: str) -> str:
         picture = clean_svg(_text(data["image/svg+xml"]), prefix)
         return f'<figure role="img" aria-label="{html.escape(said, quote=True)}">{picture}</figure>'
     if "text/html" in data:
-        return f'<div class="table">{clean_html(_text(data["text/html"]))}</div>'
+        table = clean_html(_text(data["text/html"]))
+        return f'<div class="table{" numbered" * _is_numbered(table)}">{table}</div>'
     return _plain(said)
 
 
 def _text(value: str | Sequence[str]) -> str:
     return value if isinstance(value, str) else "".join(value)
+
+
+def _is_numbered(table: str) -> bool:
+    """Whether its rows are headed 0, 1, 2 ...: pandas' own numbering, not an index somebody chose."""
+    heads = re.findall(r"<tr>\s*<th>(.*?)</th>", table.partition("<tbody>")[2])
+    return heads == [str(number) for number in range(len(heads))]
 
 
 def _plain(text: str) -> str:

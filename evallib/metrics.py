@@ -427,4 +427,5 @@ def _errors_sentence(summary: Summary) -> str:
     if not summary["errors"]:
         return "no errors"
     kinds = ", ".join(f"{count} {kind}" for kind, count in summary["errors_by"].items())
-    return f"{summary['errors']} errors ({kinds}) counted as fails"
+    plural = "" if summary["errors"] == 1 else "s"
+    return f"{summary['errors']} error{plural} ({kinds}) counted as fail{plural}"

@@ -43,6 +43,13 @@ def test_a_reading_of_a_check_replaces_that_check_and_folds_again(run: Run, tmp_
     assert (outcome.passed, outcome.score) == (True, 1.0)
 
 
+def test_a_reading_gives_its_check_the_figure_of_what_was_read(run: Run, tmp_path: Path) -> None:
+    read(run, tmp_path / "log", 2, "pass", check="says")
+    view = open_view(run, "read", read_log(tmp_path / "log"))
+    (verdict,) = [v for v in view.verdicts if (v.sample, v.check_id) == (2, "says")]
+    assert (verdict.value, verdict.raw, verdict.passed) == (1.0, 1.0, True)
+
+
 def test_infra_becomes_an_error_and_unsure_leaves_strict_standing(run: Run, tmp_path: Path) -> None:
     read(run, tmp_path / "log", 1, "infra")
     read(run, tmp_path / "log", 2, "unsure")

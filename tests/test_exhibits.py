@@ -52,6 +52,12 @@ def test_each_view_stands_under_its_name_and_label(exhibits):
         assert set(names) <= set(frame.columns)
 
 
+def test_one_caption_says_what_all_views_share_once(exhibits):
+    caption = exhibits.reliability().chart.usermeta["evallib"]["caption"]
+    assert caption.count("A sample passes when") == 1
+    assert all(f"view {figures.view}:" in caption for figures in exhibits.views)
+
+
 def test_the_figures_are_those_of_metrics_in_full(exhibits, tmp_path):
     summary = load_figures(["r-1"], "strict", tmp_path / "data", tmp_path / "adjudications").summary()
     shown = exhibits.figures().set_index("figure")["strict"]

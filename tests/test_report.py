@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from evallib.errors import InfrastructureError, InputError
 from evallib.exhibits import flat_figures
 from evallib.figures import load_views
-from evallib.html_page import clean_html, clean_svg
+from evallib.html_page import Section, clean_html, clean_svg, notebook_html
 from evallib.records import POST_HOC_LABEL
 from evallib.report import NOTEBOOKS, build_report
 from tests.browser import PAYLOAD, chromium_browser
@@ -196,6 +198,14 @@ def test_a_copy_never_goes_over_the_notebook_itself(tmp_path, monkeypatch):
 )
 def test_markup_is_built_anew_from_a_short_list(markup, built):
     assert clean_html(markup) == built
+
+
+@pytest.mark.parametrize(("index", "hidden"), [([0, 1], True), (["x", "y"], False), ([1, 2], False)])
+def test_only_the_numbering_pandas_adds_is_hidden(index, hidden):
+    shown = pd.DataFrame({"a": [7, 8]}, index=index).to_html()
+    output = new_output("display_data", data={"text/html": shown})
+    page = notebook_html(Section("n", new_notebook(cells=[new_code_cell("x", outputs=[output])])))
+    assert ('class="table numbered"' in page) is hidden
 
 
 def test_a_picture_keeps_its_shapes_and_loses_what_acts():
