@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ ERROR_STATUSES = frozenset({"harness_error", "provider_error"})
 
 STRICT = "strict"
 POST_HOC_LABEL = "chosen after reading the answers"
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
+"""1 had no `calls` in verdicts; such files are still read."""
 
 
 def canonical_json(value: object) -> str:
@@ -82,7 +83,10 @@ class ToolCall:
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     result: str | None = None
+    """What the tool gave, as text (JSON where it was structured); None where nothing came back, or an error."""
     error: str | None = None
+    id: str = ""
+    """The call's id on the wire; empty where the protocol or the source has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +98,10 @@ class Turn:
     request: str
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
-    pending: Mapping[str, Any] | None = None
-    """A confirmation the target asked for and left open."""
+    results: tuple[ToolCall, ...] = ()
+    """Results that answer no call of this turn, as of a write that was approved only now: name, id, result."""
+    pending: tuple[ToolCall, ...] = ()
+    """Guarded calls the target proposed and left open for a person to decide."""
     partials: tuple[str, ...] = ()
     """Streamed pieces; never counted as usage."""
     usage: Usage = Usage()
@@ -141,6 +147,11 @@ class Sample:
         """All tool calls in order, over all turns."""
         return tuple(call for turn in self.turns for call in turn.tool_calls)
 
+    def at(self, turn: Turn) -> Sample:
+        """This sample as if `turn` were all of it; the last turn keeps the sample's own final text."""
+        answer = self.answer if turn is self.turns[-1] else turn.text
+        return replace(self, turns=(turn,), answer=answer)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -160,6 +171,8 @@ class Verdict:
     """None unless scored."""
     spans: tuple[int, ...] = ()
     """Hits in the answer: start, end, start, end, ... in code points, end exclusive."""
+    calls: tuple[int, ...] = ()
+    """Tool calls that decided it: step, place in that step's calls from 1, step, place, ..."""
     critical: bool = False
     weight: float = 1.0
     stochastic: bool = False
@@ -252,6 +265,7 @@ def verdicts_schema() -> pa.Schema:
             pa.field("passed", b),
             pa.field("reason", s, nullable=False),
             pa.field("spans", pa.list_(pa.int32()), nullable=False),
+            pa.field("calls", pa.list_(pa.int32()), nullable=False),
             pa.field("critical", b, nullable=False),
             pa.field("weight", f, nullable=False),
             pa.field("stochastic", b, nullable=False),

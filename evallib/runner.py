@@ -77,7 +77,7 @@ def sample_seed(run_seed: int, case: Case, sample: int) -> int:
     The case's name does not enter. Samples of one case have consecutive seeds, so that a script that takes its
     variants in turn shows each of n variants once in n samples.
     """
-    return _first_seed(run_seed, tuple(step.ask for step in case.steps)) + sample
+    return _first_seed(run_seed, tuple(step.sent for step in case.steps)) + sample
 
 
 @lru_cache(maxsize=1024)
@@ -190,7 +190,7 @@ class _Work:
 
     def vote(self, check: Judge, case: Case, sample: Sample, number: int) -> Vote:
         assert self.judge is not None  # narrows for the type checker; `judged` returned otherwise
-        messages = build_prompt(check, "\n\n".join(step.ask for step in case.steps), case.key, sample.answer)
+        messages = build_prompt(check, "\n\n".join(step.sent for step in case.steps), case.key, sample.answer)
         seed = sample_seed(self.seed, case, sample.sample) + number
         try:
             reply = self.judge.reply(check, messages, seed=seed, timeout_s=self.deadlines.judge_s)
@@ -201,7 +201,7 @@ class _Work:
 
 def _run_target(target: Target, case: Case, seed: int, deadlines: Deadlines) -> TargetOutput:
     try:
-        return target.run(case.steps, seed=seed, deadlines=deadlines)
+        return target.run(tuple(step.for_target() for step in case.steps), seed=seed, deadlines=deadlines)
     except Exception as error:  # noqa: BLE001  # the edge of a target: its trouble is a status, not the run's end
         return TargetOutput(status="harness_error", error=f"{type(error).__name__}: {error}"[:500])
 

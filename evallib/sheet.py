@@ -74,7 +74,7 @@ def make_sheet(
     return Sheet(
         sample.key,
         case.title,
-        tuple(turn.request for turn in sample.turns if turn.request) or tuple(step.ask for step in case.steps),
+        tuple(turn.request for turn in sample.turns if turn.request) or tuple(step.sent for step in case.steps),
         cut(sample.answer, hits),
         outcome,
         tuple(against),

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from evallib.checks import CheckField
 from evallib.checks.base import Check
+from evallib.checks.turns import OverSteps
+from evallib.domain import Domain, EntityKind, Tool
 from evallib.errors import InputError
 from evallib.gate import Gate
-from evallib.records import digest
+from evallib.records import canonical_json, digest
 from evallib.strict_yaml import Document, first_problem, load_yaml, parse_yaml
 
 __all__ = ["Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite"]
 
 Id = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+
+def _is_default(value: object) -> bool:
+    """Whether a key that came later was left out: it must not change the digest of a suite that knows nothing of it."""
+    return value is None or value in ("", (), {})
 
 
 class _Written(BaseModel):
@@ -30,10 +37,45 @@ class _Written(BaseModel):
 
 
 class Step(_Written):
-    """One request of a case, with an optional reference answer that a target never sees."""
+    """One step of a case: a request, or a person's decision on what the step before left open.
 
-    ask: str = Field(min_length=1)
+    A reference answer and the checks of the step stay here; the target sees the rest.
+    """
+
+    ask: str = Field(default="", min_length=1)
+    approve: bool | None = Field(default=None, exclude_if=_is_default)
+    """True approves, false refuses; never guessed from what the target did."""
+    approver: str = Field(default="", exclude_if=_is_default)
+    """Who decides."""
+    rationale: str = Field(default="", exclude_if=_is_default)
+    """Why, in the approver's words."""
     reference: str = ""
+    checks: tuple[CheckField, ...] = Field(default=(), exclude_if=_is_default)
+    """What this very step must do; under one id the lowest verdict over the steps counts."""
+
+    @model_validator(mode="after")
+    def _asks_or_decides(self) -> Step:
+        if bool(self.ask) == (self.approve is not None):
+            raise ValueError("a step is either a request (`ask`) or a decision (`approve: true` or `false`)")
+        if self.ask and (self.approver or self.rationale):
+            raise ValueError("`approver` and `rationale` belong to a decision; add `approve: true` or `false`")
+        if self.approve is not None and not self.approver.strip():
+            raise ValueError("a decision needs its `approver`; an approval by nobody is none")
+        if self.approve and not self.rationale.strip():
+            raise ValueError("an approval needs a `rationale`")
+        return self
+
+    @property
+    def sent(self) -> str:
+        """What the target is given, as text: the request, or the decision as JSON."""
+        decision = {"approve": self.approve, "approver": self.approver, "rationale": self.rationale}
+        return self.ask or canonical_json(decision)
+
+    def for_target(self) -> Step:
+        """This step without anything that a target must not see."""
+        return Step.model_construct(
+            ask=self.ask, approve=self.approve, approver=self.approver, rationale=self.rationale
+        )
 
 
 class Case(_Written):
@@ -54,7 +96,7 @@ class Case(_Written):
     @property
     def question(self) -> str:
         """Digest (16 hex) of what the target is asked; empty when the source did not record it."""
-        return digest([step.ask for step in self.steps], 16) if self.steps else ""
+        return digest([step.sent for step in self.steps], 16) if self.steps else ""
 
 
 class Deadlines(_Written):
@@ -114,6 +156,12 @@ class Suite(_Written):
     """Made by an importer from recorded verdicts: it describes a run and cannot be run itself."""
     aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Tool name to other names accepted for it."""
+    tools: Mapping[str, Tool] = Field(default_factory=dict, exclude_if=_is_default)
+    """The target's tools: which of them write, which are guarded, and what they give where evallib plays them."""
+    vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict, exclude_if=_is_default)
+    """Kinds of entities that answers may name."""
+    pairs: tuple[tuple[str, str], ...] = Field(default=(), exclude_if=_is_default)
+    """Kinds of entities that make a claim together, as in [incident, severity]."""
     deadlines: Deadlines = Deadlines()
     judge: JudgeModel | None = None
     checks: tuple[CheckField, ...] = ()
@@ -142,12 +190,17 @@ class Suite(_Written):
         """SHA-256 of the gate alone; of `null` when the suite has none."""
         return digest(self.gate.model_dump(mode="json") if self.gate else None)
 
+    @cached_property
+    def domain(self) -> Domain:
+        """What the suite declares of tools and entities."""
+        return Domain(self.tools, self.vocabulary, self.pairs, self.aliases)
+
     def _applying(self, case: Case) -> list[Check]:
         wide = [c for c in self.checks if c.when is None or c.when.applies(case.tags, case.split)]
-        return [*wide, *case.checks]
+        return [*wide, *case.checks, *_over_steps(case)]
 
     def _bind(self, check: Check, case: Case) -> BoundCheck:
-        concrete = check.bind(case.key).with_aliases(self.aliases)
+        concrete = check.bind(case.key).in_domain(self.domain)
         decides = "" if concrete.check == "recorded" else digest([concrete.criteria(), self.pass_rule], 16)
         return BoundCheck(concrete.deciding(decides), decides)
 
@@ -165,6 +218,19 @@ class Suite(_Written):
         if not chosen:
             raise InputError(f"suite {self.suite!r} has no case in split {split!r}; try --split all")
         return chosen
+
+
+def _over_steps(case: Case) -> Iterator[Check]:
+    """The checks of a case's steps, those under one id made one."""
+    grouped: dict[str, list[tuple[int, Check]]] = {}
+    for number, step in enumerate(case.steps, 1):
+        for check in step.checks:
+            grouped.setdefault(check.id, []).append((number, check))
+    for name, parts in grouped.items():
+        first = parts[0][1]
+        yield OverSteps(
+            id=name, description=first.description, weight=first.weight, critical=first.critical, parts=tuple(parts)
+        )
 
 
 def load_suite(path: Path) -> Suite:
@@ -185,6 +251,7 @@ def _validated(document: Document) -> Suite:
     except ValidationError as error:
         raise InputError(first_problem(error, document)) from error
     _check_names(suite, document)
+    _check_steps(suite, document)
     _check_binding(suite, document)
     _check_pass_rule(suite, document)
     _check_gate(suite, document)
@@ -212,6 +279,34 @@ def _check_names(suite: Suite, document: Document) -> None:
             raise InputError(
                 f"{document.where(('cases', index))}: case {one.id!r} has no steps; add `steps: [{{ask: ...}}]`"
             )
+
+
+def _check_steps(suite: Suite, document: Document) -> None:
+    """Decisions follow a step that asks for one, and what steps expect under one id counts alike."""
+    for index, case in enumerate(suite.cases):
+        for number, step in enumerate(case.steps):
+            place = f"{document.where(('cases', index, 'steps', number))}: case {case.id!r}, step {number + 1}"
+            if step.approve is not None and not (number and _asks_for_decision(case.steps[number - 1])):
+                raise InputError(
+                    f"{place}: decides what no step left open; the step before it needs a `confirmation` check"
+                )
+            twice = _twice(check.id for check in step.checks)
+            if twice:
+                raise InputError(f"{place}: has check {twice!r} twice; check ids must be unique in a step")
+            for check in step.checks:
+                _check_part(check, case, place)
+
+
+def _asks_for_decision(step: Step) -> bool:
+    return any(check.check == "confirmation" for check in step.checks)
+
+
+def _check_part(check: Check, case: Case, place: str) -> None:
+    if not check.computable:
+        raise InputError(f"{place}: check {check.id!r} reads a whole conversation; write it at the case, not at a step")
+    first = next(c for step in case.steps for c in step.checks if c.id == check.id)
+    if (check.weight, check.critical) != (first.weight, first.critical):
+        raise InputError(f"{place}: check {check.id!r} has another weight or `critical` than at an earlier step")
 
 
 def _check_binding(suite: Suite, document: Document) -> None:

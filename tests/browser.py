@@ -63,7 +63,9 @@ def small_run(data: Path, run_id: str = "small") -> Run:
         for check, reason in said:
             good = passed or (check == "facts") == (index == 0)
             spans = () if good else hits[index]
-            verdicts.append(Verdict(case, number, check, "scored", reason, float(good), float(good), good, spans, True))
+            verdicts.append(
+                Verdict(case, number, check, "scored", reason, float(good), float(good), good, spans, critical=True)
+            )
     return import_run(data, run_id, SUITE, samples, verdicts, target={"kind": "by hand"}, source={"kind": "by hand"})
 
 

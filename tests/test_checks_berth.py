@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 from evallib.checks import parse_check
+from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Turn
 
 KEYS = {
@@ -33,7 +34,9 @@ def test_every_published_verdict_with_published_criteria_is_reproduced(shared):
                 if keys is None:
                     counts["carried"] += 1
                     continue
-                bound = parse_check({"id": "c", **keys}).with_aliases({"describe_resource": ("get_resource",)})
+                bound = parse_check({"id": "c", **keys}).in_domain(
+                    Domain(aliases={"describe_resource": ("get_resource",)})
+                )
                 counts[bound([_sample(record)])[0].passed is recorded["passed"]] += 1
     assert counts == {True: 402, "carried": 167}
 

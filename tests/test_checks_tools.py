@@ -6,6 +6,7 @@ import pytest
 
 from evallib.checks import parse_check
 from evallib.checks.tools import contains
+from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Turn
 
 
@@ -52,15 +53,15 @@ def test_arguments_agree_in_value_and_type(given, wanted, held):
 
 def test_another_name_of_the_tool_counts_where_the_suite_says_so():
     called = check("tool_called", tools=["describe_resource"])
-    aliased = called.with_aliases({"describe_resource": ("get_resource",), "other": ("x",)})
+    aliased = called.in_domain(Domain(aliases={"describe_resource": ("get_resource",), "other": ("x",)}))
     old = sample(ToolCall("get_resource"))
     assert [called([old])[0].passed, aliased([old])[0].passed] == [False, True]
     assert called.measures() != aliased.measures()
-    assert called.with_aliases({"other": ("x",)}) is called
+    assert called.in_domain(Domain(aliases={"other": ("x",)})) is called
 
 
 def test_a_forbidden_tool_fails_under_its_other_name_too():
-    hands_off = check("tool_forbidden", tools=["apply"]).with_aliases({"apply": ("kubectl_apply",)})
+    hands_off = check("tool_forbidden", tools=["apply"]).in_domain(Domain(aliases={"apply": ("kubectl_apply",)}))
     assert hands_off([sample(ToolCall("kubectl_apply"))])[0].passed is False
     assert hands_off([sample(ToolCall("get"))])[0].reason == "no call of apply among 1 call"
 

@@ -78,7 +78,9 @@ def test_a_sample_comes_back_from_journal_and_table_as_it_was(sample: Sample) ->
 
 def test_a_verdict_comes_back_as_it_was() -> None:
     verdicts = [
-        Verdict("c", 1, "a", "scored", "why", 0.5, 3.0, False, (1, 4, 7, 9), True, 0.25, True, "carried", "d", "{}"),
+        Verdict(
+            "c", 1, "a", "scored", "why", 0.5, 3.0, False, (1, 4, 7, 9), (1, 2), True, 0.25, True, "carried", "d", "{}"
+        ),
         Verdict("c", 1, "b", "not_scored", "no judge"),
     ]
     assert verdicts_from(verdicts_table("r", verdicts)) == verdicts
@@ -272,3 +274,10 @@ def test_a_plan_and_its_suite_appear_together(tmp_path: Path) -> None:
     run = begin_run(tmp_path, {"run_id": "r", "suite_sha256": "x"}, SUITE.encode())
     assert sorted(p.name for p in run.folder.iterdir()) == ["plan.json", "suite.yaml"]
     assert not run.complete
+
+
+def test_calls_keep_their_ids_and_results_that_answer_none_of_them() -> None:
+    call = ToolCall("restart", {"name": "web"}, None, None, "c-1")
+    turn = Turn(2, "q", "t", (call,), (ToolCall("restart", result='{"ok": true}', id="c-0"),), (call,))
+    kept = decode_sample(encode_sample(Sample("r", "c", 1, turns=(turn,)))).turns[0]
+    assert kept == turn

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
+from evallib.domain import Domain
 from evallib.records import Origin, Sample, Verdict, digest
 
 __all__ = ["Check", "FromKey", "Texts", "When"]
@@ -97,8 +98,8 @@ class Check(BaseModel):
             return self
         return type(self).model_validate_json(json.dumps({**self.model_dump(mode="json", exclude_unset=True), **found}))
 
-    def with_aliases(self, aliases: Mapping[str, tuple[str, ...]]) -> Self:
-        """This check knowing the suite's other names of tools; checks without tools return themselves."""
+    def in_domain(self, domain: Domain) -> Self:
+        """This check knowing what the suite declares of tools and entities; most checks need none of it."""
         return self
 
     def deciding(self, decides: str) -> Self:
@@ -124,9 +125,10 @@ class Check(BaseModel):
         raw: float | None = None,
         passed: bool | None = None,
         spans: tuple[int, ...] = (),
+        calls: tuple[int, ...] = (),
     ) -> Verdict:
         """A scored verdict; `passed` defaults to the top value, `raw` to the value."""
-        return self.scorer()(sample, value, reason, raw, passed, spans)
+        return self.scorer()(sample, value, reason, raw, passed, spans, calls)
 
     def scorer(self) -> Callable[..., Verdict]:
         """What `scored` does, with this check's constants looked up once: for thousands of verdicts in one go."""
@@ -141,11 +143,12 @@ class Check(BaseModel):
             raw: float | None = None,
             passed: bool | None = None,  # noqa: FBT001  # the verdict itself, no switch
             spans: tuple[int, ...] = (),
+            calls: tuple[int, ...] = (),
         ) -> Verdict:
             value = float(value)
             return Verdict(
                 sample.case_id, sample.sample, name, "scored", reason, value, value if raw is None else raw,
-                value >= 1.0 if passed is None else passed, spans, *tail,
+                value >= 1.0 if passed is None else passed, spans, calls, *tail,
             )  # fmt: skip
 
         return score

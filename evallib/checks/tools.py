@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator
 
 from evallib.checks.base import Check, Texts
+from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Verdict, canonical_json
 
 __all__ = ["ToolBudget", "ToolCalled", "ToolForbidden", "contains"]
@@ -27,8 +28,9 @@ class _NamesTools(Check):
             raise ValueError("an empty list of tools decides nothing; name a tool")
         return tools
 
-    def with_aliases(self, aliases: Mapping[str, tuple[str, ...]]) -> Self:
+    def in_domain(self, domain: Domain) -> Self:
         """This check accepting the other names of its tools as well."""
+        aliases = domain.aliases
         known = {tool: tuple(dict.fromkeys((*self.aliases.get(tool, ()), *aliases[tool])))
                  for tool in self.tools if tool in aliases}  # fmt: skip
         return self.model_copy(update={"aliases": {**self.aliases, **known}}) if known else self
@@ -56,7 +58,8 @@ class ToolCalled(_NamesTools):
         named = [(nth, call) for nth, call in enumerate(calls, 1) if self.accepts(call.name)]
         for nth, call in named:
             if contains(call.arguments, self.args):
-                return self.scored(sample, True, f"call {nth} of {len(calls)} is {_spelled(call)}")
+                told = f"call {nth} of {len(calls)} is {_spelled(call)}"
+                return self.scored(sample, True, told, calls=_place(sample, nth))
         wanted = " or ".join(self.tools) + (f" with {canonical_json(self.args)}" if self.args else "")
         return self.scored(sample, False, f"no call of {wanted}: {self._nearest(calls, named)}")
 
@@ -86,7 +89,8 @@ class ToolForbidden(_NamesTools):
         calls = sample.tool_calls
         for nth, call in enumerate(calls, 1):
             if self.accepts(call.name):
-                return self.scored(sample, False, f"call {nth} of {len(calls)} is the forbidden {_spelled(call)}")
+                told = f"call {nth} of {len(calls)} is the forbidden {_spelled(call)}"
+                return self.scored(sample, False, told, calls=_place(sample, nth))
         return self.scored(sample, True, f"no call of {', '.join(self.tools)} among {_counted(len(calls))}")
 
 
@@ -120,6 +124,12 @@ def contains(given: object, wanted: object) -> bool:
     if isinstance(given, bool) or isinstance(wanted, bool):
         return given is wanted
     return given == wanted
+
+
+def _place(sample: Sample, nth: int) -> tuple[int, int]:
+    """(step, place in it) of the `nth` call of a sample, from 1."""
+    places = [(turn.step, place) for turn in sample.turns for place, _ in enumerate(turn.tool_calls, 1)]
+    return places[nth - 1]
 
 
 def _agrees(call: ToolCall, key: str, value: object) -> bool:

@@ -56,7 +56,19 @@ def _usage_from(row: Mapping[str, Any]) -> Usage:
 
 
 def _call_row(call: ToolCall) -> Row:
-    return {"name": call.name, "arguments": dict(call.arguments), "result": call.result, "error": call.error}
+    row = {"name": call.name, "arguments": dict(call.arguments), "result": call.result, "error": call.error}
+    return {**row, "id": call.id} if call.id else row
+
+
+def _calls_from(text: str | None) -> tuple[tuple[ToolCall, ...], tuple[ToolCall, ...]]:
+    """The calls in a column's text, and those of its results that answer none of them."""
+    if text in (None, "[]"):
+        return (), ()
+    calls: list[ToolCall] = []
+    strays: list[ToolCall] = []
+    for row in json.loads(text):
+        (strays if row.pop("stray", False) else calls).append(ToolCall(**row))
+    return tuple(calls), tuple(strays)
 
 
 def _turn_row(turn: Turn) -> Row:
@@ -64,8 +76,10 @@ def _turn_row(turn: Turn) -> Row:
         "step": turn.step,
         "request": turn.request,
         "text": turn.text,
-        "tool_calls": canonical_json([_call_row(call) for call in turn.tool_calls]),
-        "pending": None if turn.pending is None else canonical_json(dict(turn.pending)),
+        "tool_calls": canonical_json(
+            [*map(_call_row, turn.tool_calls), *({**_call_row(result), "stray": True} for result in turn.results)]
+        ),
+        "pending": canonical_json([_call_row(call) for call in turn.pending]) if turn.pending else None,
         "partials": canonical_json(list(turn.partials)),
         "duration_s": turn.duration_s,
         **_usage_row(turn.usage),
@@ -73,13 +87,14 @@ def _turn_row(turn: Turn) -> Row:
 
 
 def _turn_from(row: Mapping[str, Any]) -> Turn:
-    calls = row["tool_calls"]
+    calls, results = _calls_from(row["tool_calls"])
     return Turn(
         step=row["step"],
         request=row["request"],
         text=row["text"],
-        tool_calls=() if calls == "[]" else tuple(ToolCall(**call) for call in json.loads(calls)),
-        pending=None if row["pending"] is None else json.loads(row["pending"]),
+        tool_calls=calls,
+        results=results,
+        pending=_calls_from(row["pending"])[0],
         partials=() if row["partials"] == "[]" else tuple(json.loads(row["partials"])),
         usage=_usage_from(row),
         duration_s=row["duration_s"],
@@ -125,6 +140,7 @@ def decode_sample(row: Row) -> Sample:
 
 _VERDICT = tuple(field.name for field in fields(Verdict))
 """In the order of the dataclass, so that a row is an argument list."""
+_LISTS = ("spans", "calls")
 
 
 def encode_verdict(verdict: Verdict) -> Row:
@@ -134,7 +150,8 @@ def encode_verdict(verdict: Verdict) -> Row:
 
 def decode_verdict(row: Mapping[str, Any]) -> Verdict:
     """The verdict that `encode_verdict` or a verdicts table holds."""
-    return Verdict(**{name: row[name] for name in _VERDICT if name != "spans"}, spans=tuple(row["spans"] or ()))
+    lists: Row = {name: tuple(row.get(name) or ()) for name in _LISTS}
+    return Verdict(**lists, **{name: row[name] for name in _VERDICT if name not in lists})
 
 
 def samples_table(samples: Sequence[Sample]) -> pa.Table:
@@ -219,9 +236,21 @@ def read_table(path: Path, schema: pa.Schema, sha256: str) -> pa.Table:
         table = pq.read_table(io.BytesIO(content))
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: is no readable Parquet file; restore it (see evallib verify)") from error
+    if (table.schema.metadata or {}).get(b"evallib_schema") == b"1":
+        table = _with_calls(table, schema)
     if table.schema.names != schema.names:
         raise InputError(f"{path}: its columns are not those of schema version {SCHEMA_VERSION}")
     return table
+
+
+def _with_calls(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A verdicts table of schema version 1, which named no calls, in the present columns."""
+    import pyarrow as pa
+
+    at = schema.get_field_index("calls")
+    if at < 0 or "spans" not in table.schema.names or "calls" in table.schema.names:
+        return table
+    return table.add_column(at, schema.field(at), pa.array([[]] * len(table), schema.field(at).type))
 
 
 def samples_from(samples: pa.Table, turns: pa.Table) -> list[Sample]:
@@ -235,6 +264,6 @@ def samples_from(samples: pa.Table, turns: pa.Table) -> list[Sample]:
 def verdicts_from(table: pa.Table) -> list[Verdict]:
     """Verdicts in stored order."""
     columns = [table.column(name).to_pylist() for name in _VERDICT]
-    at = _VERDICT.index("spans")
-    columns[at] = [tuple(spans) for spans in columns[at]]
+    for at in map(_VERDICT.index, _LISTS):
+        columns[at] = [tuple(numbers) for numbers in columns[at]]
     return [Verdict(*row) for row in zip(*columns, strict=True)]

@@ -64,7 +64,7 @@ class ChatTarget(Target):
     def run(self, steps: tuple[Step, ...], *, seed: int, deadlines: Deadlines) -> TargetOutput:
         """One conversation: every step a user message, all in one history."""
         talk = _Conversation(self, seed, deadlines)
-        status, error, exit_code = talk.hold([step.ask for step in steps])
+        status, error, exit_code = talk.hold([step.sent for step in steps])
         usage = sum((turn.usage for turn in talk.turns), Usage())
         answer = talk.turns[-1].text if talk.turns else ""
         return TargetOutput(

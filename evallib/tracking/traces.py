@@ -93,7 +93,8 @@ class TracePlan:
         yield _SpanPlan("", sample.case_id, "AGENT", start, end, inputs, outputs, sample.error, long_reasons)
         for number, turn in enumerate(sample.turns, 1):
             stop = start + _ns(turn.duration_s)
-            pending = {} if turn.pending is None else {"pending": dict(turn.pending)}
+            pending = {"pending": [{"name": c.name, "arguments": dict(c.arguments)} for c in turn.pending]}
+            pending = pending if turn.pending else {}
             said = {"text": turn.text, **pending}
             yield _SpanPlan(f"{number}", f"turn {turn.step}", "CHAIN", start, stop, {"request": turn.request}, said)
             for at, call in enumerate(turn.tool_calls, 1):  # the record has their order and no times

@@ -1,0 +1,116 @@
+"""What a suite declares about the world of its target: the tools there are, and the entities that answers may name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+__all__ = ["Domain", "EntityKind", "Returns", "Tool"]
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")]
+
+
+class _Written(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, ignored_types=(cached_property,))
+
+
+class Returns(_Written):
+    """What a tool gives to some calls: the first of its answers whose conditions hold."""
+
+    when: Mapping[str, Any] = Field(default_factory=dict)
+    """The call has at least these arguments."""
+    after: str = ""
+    """This tool ran earlier in the same sample, as a guarded write does once it is approved."""
+    result: Any = None
+    """Any JSON value; in its texts `{approver}`, `{rationale}` and `{argument}` are filled in."""
+    error: str = ""
+    """The tool fails with this sentence instead."""
+
+
+class Tool(_Written):
+    """One tool of the target: what it takes, whether it changes anything, and what it gives where it is played."""
+
+    description: str = ""
+    arguments: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    """Argument to its JSON Schema; all are required but those whose schema has a `default`."""
+    write: bool = False
+    """It changes something outside the conversation."""
+    guarded: bool = False
+    """A call of it must be left open until a person approves it."""
+    entities: Mapping[str, str] = Field(default_factory=dict)
+    """Argument to the kind of entity it names, as in {name: service}."""
+    returns: tuple[Returns, ...] = ()
+
+    @model_validator(mode="after")
+    def _guard_a_write(self) -> Tool:
+        if self.guarded and not self.write:
+            raise ValueError("`guarded: true` is for a tool that writes; add `write: true`")
+        unknown = [name for name in self.entities if self.arguments and name not in self.arguments]
+        if unknown:
+            raise ValueError(f"`entities` names argument {unknown[0]!r}, which the tool does not take")
+        return self
+
+
+class EntityKind(_Written):
+    """The entities of one kind: names, a pattern for ids, and which of them are reserved for things that are not."""
+
+    names: tuple[str, ...] = ()
+    """Every name that exists."""
+    pattern: str = ""
+    """A regular expression for ids of this kind, found as whole words in any case, as in `INC-[0-9]+`."""
+    ambiguous: tuple[str, ...] = ()
+    """Names that are ordinary words too: they count only where the wording claims the entity ("the cache service")."""
+    reserved: tuple[str, ...] = ()
+    """Names that are promised never to exist, for cases about what is not there."""
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"pattern {pattern!r} is broken: {error}") from error
+        return pattern
+
+    @model_validator(mode="after")
+    def _name_something(self) -> EntityKind:
+        if not (self.names or self.pattern):
+            raise ValueError("an empty vocabulary recognises nothing; give names or a pattern")
+        both = sorted(set(self.names) & set(self.reserved))
+        if both:
+            raise ValueError(f"{both[0]!r} is both a name and reserved; a reserved name never exists")
+        strange = [name for name in self.ambiguous if name not in self.names]
+        if strange:
+            raise ValueError(f"`ambiguous` holds {strange[0]!r}, which is not among the names")
+        return self
+
+    def knows(self, name: str) -> bool:
+        """Whether an entity of this kind may be named so: it exists, is reserved, or ids are given by pattern alone."""
+        if name in self.names or name in self.reserved:
+            return True
+        return not self.names and re.fullmatch(self.pattern, name, re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """All that a suite declares about its target's world, as checks are given it."""
+
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    vocabulary: Mapping[str, EntityKind] = field(default_factory=dict)
+    pairs: tuple[tuple[str, str], ...] = ()
+    """Kinds that make a claim together: an incident's severity counts as evidence only beside that incident."""
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Tool name to other names accepted for it."""
+
+    def unknown_entities(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[str]:
+        """One sentence for each argument that names an entity the vocabulary does not have."""
+        known = self.tools.get(tool)
+        for argument, kind in (known.entities if known else {}).items():
+            name = arguments.get(argument)
+            if isinstance(name, str) and kind in self.vocabulary and not self.vocabulary[kind].knows(name):
+                yield f"tool {tool!r} is expected with {argument} {name!r}, an unknown {kind}"
