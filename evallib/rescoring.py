@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from evallib.scoring import fold_all, score_samples
 from evallib.store import LoggedEntry, Run, publish_rescoring
 from evallib.store.files import sha256_of
 from evallib.store.log import now, preview_stamps, stamp_preview
-from evallib.store.runs import rescoring_tables
+from evallib.store.runs import StagedRescoring
 from evallib.strict_yaml import load_yaml
 from evallib.suite import BoundCheck, Suite, load_suite, parse_suite
 
@@ -52,10 +53,9 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class RescoredRun:
-    """One run under changed criteria, not yet written."""
+    """What became of one run under changed criteria."""
 
     run: Run
-    verdicts: list[Verdict]
     recomputed: int
     carried: int
     flips: tuple[Flip, ...]
@@ -121,11 +121,12 @@ def rescore(
     suite = parse_suite(text.decode("utf-8"), str(suite_path))
     written = load_rescoring(entry_path)
     expects = digest([e.model_dump() for e in written.expects], 16)
-    rescored = tuple(rescore_run(run, suite, written) for run in runs)
     if preview:
+        rescored = tuple(rescore_run(run, suite, written) for run in runs)
         stamp_preview(adjudications, suite.digest, written.slug, expects)
         return Rescored(written.model_copy(update={"time": now()}), rescored, None)
     for run in runs:
+        _refuse_other_questions(run, suite)
         _refuse_unlisted(run, suite, written)
     seen = preview_stamps(adjudications, suite.digest, written.slug)
     entry = written.model_copy(
@@ -136,18 +137,27 @@ def rescore(
             "predicted_after_preview": any(stamp != expects for stamp in seen),
         }
     )
+    return _written_beside(runs, suite, text, entry, adjudications)
+
+
+def _written_beside(runs: Sequence[Run], suite: Suite, text: bytes, entry: Rescoring, adjudications: Path) -> Rescored:
     name = view_name(entry)
-    tables = {one.run.id: (one.run, rescoring_tables(one.run, f"rescored:{name}", one.verdicts)) for one in rescored}
-    rows = tuple(_entry_row(one, tables[one.run.id][1], text) for one in rescored)
-    entry = entry.model_copy(update={"runs": rows})
-    return Rescored(entry, rescored, publish_rescoring(adjudications, entry, name, text, tables))
+    with ExitStack() as stack:
+        staged: list[StagedRescoring] = []
+        for run in runs:
+            staged.append(StagedRescoring(run, name))
+            stack.callback(staged[-1].discard)
+        rescored = tuple(rescore_run(one.run, suite, entry, one.write) for one in staged)
+        rows = tuple(_entry_row(one, table.sha256(), text) for one, table in zip(rescored, staged, strict=True))
+        entry = entry.model_copy(update={"runs": rows})
+        return Rescored(entry, rescored, publish_rescoring(adjudications, entry, text, staged))
 
 
-def _entry_row(one: RescoredRun, table: bytes, suite_text: bytes) -> Mapping[str, Any]:
+def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str, Any]:
     return {
         "run": one.run.id,
         "strict_sha256": sha256_of(one.run.folder / "verdicts.parquet"),
-        "verdicts_sha256": hashlib.sha256(table).hexdigest(),
+        "verdicts_sha256": sha256,
         "suite_sha256": hashlib.sha256(suite_text).hexdigest(),
         "recomputed": one.recomputed,
         "carried": one.carried,
@@ -156,34 +166,47 @@ def _entry_row(one: RescoredRun, table: bytes, suite_text: bytes) -> Mapping[str
     }
 
 
-@collector_paused()
-def rescore_run(run: Run, suite: Suite, entry: Rescoring) -> RescoredRun:
+def rescore_run(run: Run, suite: Suite, entry: Rescoring, keep: Callable[[list[Verdict]], object] = len) -> RescoredRun:
     """The verdicts of `run` under `suite`: recomputed where criteria changed, carried over where they did not.
 
+    `keep` is given the verdicts of some thousand samples at a time, in stored order; nothing else holds them.
     Recorded checks and samples that ended in an error keep their verdicts. InputError when the suite lacks a case,
     asks something else, or changes a judge, whose answer only the judge can give.
     """
     _refuse_other_questions(run, suite)
-    strict = {(v.case_id, v.sample, v.check_id): v for v in run.verdicts}
-    samples = [s for s in run.samples if s.status not in ERROR_STATUSES]
-    errored = {s.key for s in run.samples if s.status in ERROR_STATUSES}
-    by_case: dict[str, list[Sample]] = {}
-    for sample in samples:
-        by_case.setdefault(sample.case_id, []).append(sample)
-    carried = {key: replace(v, origin="carried") for key, v in strict.items() if key[:2] in errored}
-    for case_id, kept_checks in _kept_checks(run, suite).items():
-        for sample in by_case.get(case_id, ()):
-            for bound in kept_checks:
-                verdict = _carried(sample, bound, strict.get((*sample.key, bound.check.id)))
-                if verdict is not None:
-                    carried[(*sample.key, bound.check.id)] = verdict
-    verdicts = score_samples(suite, samples, carried=carried)
-    flips = _flips(run, suite, verdicts, entry)
+    kept_checks = _kept_checks(run, suite)
+    expected: set[tuple[str, int, str]] = {(e.case, e.sample, e.to) for e in entry.expects if e.run == run.id}
+    flips: list[Flip] = []
+    recomputed = carried = 0
+    for samples, before in run.batches():
+        with collector_paused():
+            after, count = _rescored(samples, before, suite, kept_checks)
+            flips += _flips(run, suite, samples, before, after, expected)
+            keep(after)
+            carried += count
+            recomputed += len(after) - count
+            del after, before, samples
     happened = {(f.case_id, f.sample, f.after) for f in flips}
     missed = [e for e in entry.expects if e.run == run.id and (e.case, e.sample, e.to) not in happened]
-    return RescoredRun(
-        run, verdicts, len(verdicts) - len(carried), len(carried), flips, tuple(e.model_dump() for e in missed)
-    )
+    return RescoredRun(run, recomputed, carried, tuple(flips), tuple(e.model_dump() for e in missed))
+
+
+def _rescored(
+    samples: Sequence[Sample], before: Sequence[Verdict], suite: Suite, kept_checks: Mapping[str, list[BoundCheck]]
+) -> tuple[list[Verdict], int]:
+    """The verdicts on these samples in their order, and how many of them were carried over."""
+    strict = {(v.case_id, v.sample, v.check_id): v for v in before}
+    errored = {s.key for s in samples if s.status in ERROR_STATUSES}
+    sound = [s for s in samples if s.key not in errored]
+    carried = {key: replace(v, origin="carried") for key, v in strict.items() if key[:2] in errored}
+    for sample in sound:
+        for bound in kept_checks[sample.case_id]:
+            verdict = _carried(sample, bound, strict.get((*sample.key, bound.check.id)))
+            if verdict is not None:
+                carried[(*sample.key, bound.check.id)] = verdict
+    verdicts = score_samples(suite, sound, carried=carried)
+    place = {sample.key: number for number, sample in enumerate(samples)}
+    return sorted(verdicts, key=lambda v: place[v.case_id, v.sample]), len(carried)
 
 
 def _kept_checks(run: Run, suite: Suite) -> dict[str, list[BoundCheck]]:
@@ -256,18 +279,21 @@ def _refuse_unlisted(run: Run, suite: Suite, entry: Rescoring) -> None:
                 )
 
 
-def _flips(run: Run, suite: Suite, verdicts: Sequence[Verdict], entry: Rescoring) -> tuple[Flip, ...]:
-    strict = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
-    after = fold_all(run.samples, verdicts, suite.pass_rule)
-    expected = {(e.case, e.sample, e.to) for e in entry.expects if e.run == run.id}
-    changed = _changed_checks(run.verdicts, verdicts)
-    flips = []
-    for key, old in strict.items():
-        before, now_ = _word(old), _word(after[key])
-        if before != now_:
-            checks = tuple(changed.get(key, ()))
-            flips.append(Flip(run.id, *key, before, now_, checks, (*key, now_) in expected))
-    return tuple(flips)
+def _flips(  # noqa: PLR0917  # one batch before and after
+    run: Run,
+    suite: Suite,
+    samples: Sequence[Sample],
+    before: Sequence[Verdict],
+    after: Sequence[Verdict],
+    expected: set[tuple[str, int, str]],
+) -> Iterator[Flip]:
+    strict, rescored = fold_all(samples, before, run.suite.pass_rule), fold_all(samples, after, suite.pass_rule)
+    turned = {key for key, old in strict.items() if _word(old) != _word(rescored[key])}
+    changed = _changed_checks(*([v for v in one if (v.case_id, v.sample) in turned] for one in (before, after)))
+    for key in (key for key in strict if key in turned):
+        word = _word(rescored[key])
+        checks = tuple(changed.get(key, ()))
+        yield Flip(run.id, *key, _word(strict[key]), word, checks, (*key, word) in expected)
 
 
 def _word(outcome: Outcome) -> str:

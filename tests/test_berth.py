@@ -123,7 +123,9 @@ def test_one_inverted_pattern_flips_exactly_its_check(home: Path, tmp_path: Path
     run = open_run("ollama-berth-sre", home / "data")
     entry = load_rescoring(home / "entry.yaml")
     before = {(v.case_id, v.check_id): v.passed for v in run.rescorings[0].verdicts(run.id)}
-    after = {(v.case_id, v.check_id): v.passed for v in rescore_run(run, parse_suite(inverted, "s"), entry).verdicts}
+    inverse = []
+    rescore_run(run, parse_suite(inverted, "s"), entry, inverse.extend)
+    after = {(v.case_id, v.check_id): v.passed for v in inverse}
     assert {key[1] for key in before if before[key] != after[key]} == {"names-missing-var"}
 
 

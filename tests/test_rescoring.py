@@ -122,7 +122,10 @@ def test_a_changed_weight_carries_the_verdict_under_the_new_weight(tmp_path: Pat
     heavier = SUITE.replace("id: short,", "id: short, weight: 3,")
     entry = ENTRY.replace("check: says, cases: [c-1], fix: widen", "check: short, fix: weight")
     done = rescore([run], *files(tmp_path, heavier, entry))
-    assert {v.check_id: (v.origin, v.weight) for v in done.runs[0].verdicts}["short"] == ("carried", 3.0)
+    assert {v.check_id: (v.origin, v.weight) for v in done.runs[0].run.rescorings[0].verdicts("r-1")}["short"] == (
+        "carried",
+        3.0,
+    )
 
 
 def test_a_rescoring_that_fails_at_its_second_run_leaves_nothing_beside_the_first(tmp_path: Path) -> None:

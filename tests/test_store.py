@@ -26,11 +26,12 @@ from evallib.store import (
     verify_log,
     verify_run,
 )
-from evallib.store.files import write_new
+from evallib.store.files import sha256_of, write_new
 from evallib.store.journal import read_journal
 from evallib.store.tables import (
     decode_sample,
     encode_sample,
+    parquet_bytes,
     samples_from,
     samples_table,
     turns_table,
@@ -73,7 +74,7 @@ samples = st.builds(
 @given(samples)
 def test_a_sample_comes_back_from_journal_and_table_as_it_was(sample: Sample) -> None:
     assert decode_sample(json.loads(json.dumps(encode_sample(sample)))) == sample
-    assert samples_from(samples_table([sample]), turns_table([sample])) == [sample]
+    assert samples_from(samples_table([sample]), [turns_table([sample])]) == [sample]
 
 
 def test_a_verdict_comes_back_as_it_was() -> None:
@@ -281,3 +282,23 @@ def test_calls_keep_their_ids_and_results_that_answer_none_of_them() -> None:
     turn = Turn(2, "q", "t", (call,), (ToolCall("restart", result='{"ok": true}', id="c-0"),), (call,))
     kept = decode_sample(encode_sample(Sample("r", "c", 1, turns=(turn,)))).turns[0]
     assert kept == turn
+
+
+def test_a_run_read_in_batches_is_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evallib.store.tables.ROW_GROUP", 3)
+    run = stored_run(tmp_path, {"c-1": ["four", "five", "", "six"], "c-2": ["one"] * 7})
+    batches = list(run.batches())
+    assert [len(samples) for samples, _ in batches] == [3, 3, 3, 2]
+    assert [sample for samples, _ in batches for sample in samples] == run.samples
+    assert [verdict for _, verdicts in batches for verdict in verdicts] == run.verdicts
+
+
+def test_tables_in_different_orders_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evallib.store.tables.ROW_GROUP", 2)
+    run = stored_run(tmp_path, {"c-1": ["four", "five", "six"]})
+    table = verdicts_table(run.id, list(reversed(run.verdicts)))
+    path = run.folder / "verdicts.parquet"
+    path.write_bytes(parquet_bytes(table, {}))
+    run.manifest["files"]["verdicts.parquet"] = sha256_of(path)
+    with pytest.raises(InputError, match="in another order"):
+        list(run.batches())

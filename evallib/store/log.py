@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from evallib.entries import Entry, read_entry
-from evallib.store.files import publish_folder, staged_file, staging_folder, write_new
-from evallib.store.runs import Run
+from evallib.store.files import staged_file, write_new
+from evallib.store.runs import StagedRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
 
 __all__ = [
@@ -73,9 +73,8 @@ def read_log(adjudications: Path) -> list[LoggedEntry]:
 def publish_rescoring(
     adjudications: Path,
     entry: Entry,
-    name: str,
     suite_text: bytes,
-    tables: Mapping[str, tuple[Run, bytes]],
+    staged: Sequence[StagedRescoring],
 ) -> LoggedEntry:
     """Write a rescoring beside each of its runs, and its entry into the log: the same bytes in both places.
 
@@ -87,30 +86,14 @@ def publish_rescoring(
     made: list[Path] = []
     try:
         with staged_file(path, content) as publish:
-            for run, table in tables.values():
-                made.append(
-                    _publish_beside(
-                        run, name, {"entry.yaml": content, "suite.yaml": suite_text, "verdicts.parquet": table}
-                    )
-                )
+            for one in staged:
+                made.append(one.publish({"entry.yaml": content, "suite.yaml": suite_text}))  # noqa: PERF401
             publish()
     except BaseException:
         for folder in made:
             shutil.rmtree(folder, ignore_errors=True)
         raise
     return LoggedEntry(path.stem, entry)
-
-
-def _publish_beside(run: Run, name: str, files: Mapping[str, bytes]) -> Path:
-    final = run.folder / "rescored" / name
-    staged = staging_folder(final)
-    try:
-        for file, content in files.items():
-            write_new(staged / file, content)
-        publish_folder(staged, final)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
-    return final
 
 
 def stamp_preview(adjudications: Path, suite_digest: str, slug: str, expects: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -14,14 +14,26 @@ from typing import Any
 
 from evallib.entries import Rescoring, read_entry
 from evallib.errors import IncompleteError, InputError
-from evallib.records import STRICT, Sample, Usage, Verdict, samples_schema, turns_schema, verdicts_schema
+from evallib.records import (
+    POST_HOC_LABEL,
+    STRICT,
+    Sample,
+    Usage,
+    Verdict,
+    samples_schema,
+    turns_schema,
+    verdicts_schema,
+)
 from evallib.store.files import disk_errors, publish_folder, sha256_of, staging_folder, write_new
 from evallib.store.journal import read_journal
 from evallib.store.tables import (
+    RowsByKey,
     parquet_bytes,
+    parquet_writer,
     read_table,
     samples_from,
     samples_table,
+    stream_table,
     turns_table,
     verdicts_from,
     verdicts_table,
@@ -31,6 +43,7 @@ from evallib.suite import Suite, load_suite, parse_suite
 
 __all__ = [
     "Run",
+    "StagedRescoring",
     "StoredRescoring",
     "begin_run",
     "finish_run",
@@ -38,7 +51,6 @@ __all__ = [
     "list_runs",
     "open_run",
     "refuse_finished",
-    "rescoring_tables",
     "run_folder",
 ]
 
@@ -123,13 +135,24 @@ class Run:
     def samples(self) -> list[Sample]:
         """Samples with their turns, in stored order."""
         return samples_from(
-            self._table("samples.parquet", samples_schema()), self._table("turns.parquet", turns_schema())
+            self._table("samples.parquet", samples_schema()), [self._table("turns.parquet", turns_schema())]
         )
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
         """The strict verdicts, in stored order."""
         return verdicts_from(self._table("verdicts.parquet", verdicts_schema()))
+
+    def batches(self) -> Iterator[tuple[list[Sample], list[Verdict]]]:
+        """Samples and their strict verdicts, some thousand samples at a time: memory does not grow with the run."""
+        tables = (("turns.parquet", turns_schema()), ("verdicts.parquet", verdicts_schema()))
+        turns, verdicts = (RowsByKey(self._stream(name, schema)) for name, schema in tables)
+        for piece in self._stream("samples.parquet", samples_schema()):
+            keys = set(zip(piece.column("case_id").to_pylist(), piece.column("sample").to_pylist(), strict=True))
+            samples = samples_from(piece, turns.take(keys))
+            yield samples, [verdict for table in verdicts.take(keys) for verdict in verdicts_from(table)]
+        if any(len(table) for rows in (turns, verdicts) for table in rows.rest()):
+            raise InputError(f"{self.folder}: its tables hold rows of no sample, or in another order than its samples")
 
     @property
     def planned(self) -> list[tuple[str, int]]:
@@ -150,6 +173,9 @@ class Run:
             return found[0]
         names = ", ".join(r.name for r in self.rescorings) or "none"
         raise InputError(f"run {self.id!r}: {len(found)} rescorings are called {name!r}; there are: {names}")
+
+    def _stream(self, name: str, schema: Any) -> Iterator[Any]:
+        return stream_table(self.folder / name, schema, self.manifest["files"][name])
 
     def _table(self, name: str, schema: Any) -> Any:
         return read_table(self.folder / name, schema, self.manifest["files"][name])
@@ -320,9 +346,37 @@ def unfinished(run: Run) -> tuple[list[Sample], list[Verdict]]:
     return read_journal(run.folder / "journal.jsonl")
 
 
-def rescoring_tables(run: Run, view: str, verdicts: Sequence[Verdict]) -> bytes:
-    """Rescored verdicts as Parquet bytes that carry their view and the post-hoc label in the file itself."""
-    from evallib.records import POST_HOC_LABEL
+class StagedRescoring:
+    """The verdicts of a rescoring on their way: written batch by batch into a hidden folder beside the run."""
 
-    metadata = {"run_id": run.id, "view": view, "post_hoc": "true", "label": POST_HOC_LABEL}
-    return parquet_bytes(verdicts_table(run.id, verdicts), metadata)
+    def __init__(self, run: Run, name: str) -> None:
+        self.run, self._final = run, run.folder / "rescored" / name
+        if self._final.exists():
+            raise InputError(f"{self._final}: exists already and is never overwritten")
+        self._staged = staging_folder(self._final)
+        metadata = {"run_id": run.id, "view": f"rescored:{name}", "post_hoc": "true", "label": POST_HOC_LABEL}
+        self._writer = parquet_writer(str(self._staged / "verdicts.parquet"), verdicts_schema(), metadata)
+
+    def write(self, verdicts: Sequence[Verdict]) -> None:
+        """Append the verdicts of some samples."""
+        table = verdicts_table(self.run.id, verdicts)
+        with disk_errors(self._staged):
+            self._writer.write_table(table.replace_schema_metadata(self._writer.schema.metadata))
+
+    def sha256(self) -> str:
+        """The digest of the whole file; nothing more can be written."""
+        with disk_errors(self._staged):
+            self._writer.close()
+        return sha256_of(self._staged / "verdicts.parquet")
+
+    def publish(self, files: Mapping[str, bytes]) -> Path:
+        """Add the other files and give the folder its name."""
+        for file, content in files.items():
+            write_new(self._staged / file, content)
+        publish_folder(self._staged, self._final)
+        return self._final
+
+    def discard(self) -> None:
+        """Take back what was not published."""
+        self._writer.close()
+        shutil.rmtree(self._staged, ignore_errors=True)

@@ -6,16 +6,17 @@ import hashlib
 import io
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from evallib.errors import InputError
 from evallib.records import (
     SCHEMA_VERSION,
     Sample,
+    SampleKey,
     ToolCall,
     Turn,
     Usage,
@@ -25,25 +26,32 @@ from evallib.records import (
     turns_schema,
     verdicts_schema,
 )
+from evallib.store.files import sha256_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 __all__ = [
+    "RowsByKey",
     "decode_sample",
     "decode_verdict",
     "encode_sample",
     "encode_verdict",
     "parquet_bytes",
+    "parquet_writer",
     "read_table",
     "samples_from",
     "samples_table",
+    "stream_table",
     "turns_table",
     "verdicts_from",
     "verdicts_table",
 ]
 
 Row = dict[str, Any]
+ROW_GROUP = 8192
+"""Rows that are compressed together, and read together where a table is streamed."""
 _USAGE = ("input_tokens", "output_tokens", "calls", "cost_usd")
 
 
@@ -213,12 +221,60 @@ def _refuse_duplicates(keys: list[tuple[Any, ...]]) -> None:
 
 def parquet_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
     """The table as a Parquet file in memory, with `metadata` and the schema version in its schema."""
+    sink = io.BytesIO()
+    with parquet_writer(sink, table.schema, metadata) as writer:
+        writer.write_table(table.replace_schema_metadata(writer.schema.metadata), ROW_GROUP)
+    return sink.getvalue()
+
+
+def parquet_writer(sink: Any, schema: pa.Schema, metadata: Mapping[str, str]) -> pq.ParquetWriter:
+    """A writer of tables with that schema, `metadata` and the schema version; its file is whole once it is closed."""
     import pyarrow.parquet as pq
 
-    described = {"evallib_schema": SCHEMA_VERSION, **metadata}
-    sink = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata(described), sink, compression="zstd")
-    return sink.getvalue()
+    return pq.ParquetWriter(
+        sink, schema.with_metadata({"evallib_schema": SCHEMA_VERSION, **metadata}), compression="zstd"
+    )
+
+
+def stream_table(path: Path, schema: pa.Schema, sha256: str) -> Iterator[pa.Table]:
+    """What `read_table` gives, in pieces of at most `ROW_GROUP` rows, of which one at a time is in memory."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if sha256_of(path) != sha256:
+            raise InputError(f"{path}: is damaged or was changed after it was written; restore it (see evallib verify)")
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            for batch in file.iter_batches(ROW_GROUP):
+                yield _as_declared(pa.Table.from_batches([batch]), path, schema, file.schema_arrow.metadata)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path}: cannot be read as Parquet; restore it (see evallib verify)") from error
+
+
+class RowsByKey:
+    """A stream of tables, taken from the front for some samples at a time."""
+
+    def __init__(self, tables: Iterator[pa.Table]) -> None:
+        self._tables, self._rest = tables, cast("pa.Table | None", None)
+
+    def take(self, keys: Collection[SampleKey]) -> Iterator[pa.Table]:
+        """The rows of the samples `keys`, which must stand next in the stream."""
+        while True:
+            if self._rest is None or not len(self._rest):
+                self._rest = next(self._tables, None)
+                if self._rest is None:
+                    return
+            names = zip(*(self._rest.column(name).to_pylist() for name in ("case_id", "sample")), strict=True)
+            end = next((row for row, key in enumerate(names) if key not in keys), len(self._rest))
+            taken, self._rest = self._rest.slice(0, end), self._rest.slice(end)
+            yield taken
+            if len(self._rest):
+                return
+
+    def rest(self) -> Iterator[pa.Table]:
+        """What no sample took."""
+        yield from () if self._rest is None else (self._rest,)
+        yield from self._tables
 
 
 def read_table(path: Path, schema: pa.Schema, sha256: str) -> pa.Table:
@@ -236,7 +292,11 @@ def read_table(path: Path, schema: pa.Schema, sha256: str) -> pa.Table:
         table = pq.read_table(io.BytesIO(content))
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: is no readable Parquet file; restore it (see evallib verify)") from error
-    if (table.schema.metadata or {}).get(b"evallib_schema") == b"1":
+    return _as_declared(table, path, schema, table.schema.metadata)
+
+
+def _as_declared(table: pa.Table, path: Path, schema: pa.Schema, metadata: Mapping[bytes, bytes] | None) -> pa.Table:
+    if (metadata or {}).get(b"evallib_schema") == b"1":
         table = _with_calls(table, schema)
     if table.schema.names != schema.names:
         raise InputError(f"{path}: its columns are not those of schema version {SCHEMA_VERSION}")
@@ -253,10 +313,10 @@ def _with_calls(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return table.add_column(at, schema.field(at), pa.array([[]] * len(table), schema.field(at).type))
 
 
-def samples_from(samples: pa.Table, turns: pa.Table) -> list[Sample]:
+def samples_from(samples: pa.Table, turns: Iterable[pa.Table]) -> list[Sample]:
     """Samples with their turns, in stored order."""
-    grouped: dict[tuple[str, int], list[Row]] = defaultdict(list)
-    for row in turns.to_pylist():
+    grouped: dict[SampleKey, list[Row]] = defaultdict(list)
+    for row in (row for table in turns for row in table.to_pylist()):
         grouped[(row["case_id"], row["sample"])].append(row)
     return [_sample_from(row, grouped.get((row["case_id"], row["sample"]), ())) for row in samples.to_pylist()]
 
