@@ -22,7 +22,7 @@ def cohen_kappa(table: Table, weights: Literal["linear", "quadratic"] | None = N
     rows, columns = [sum(row) for row in table], [sum(column) for column in zip(*table, strict=True)]
 
     def cost(i: int, j: int) -> int:
-        return abs(i - j) if weights == "linear" else (i - j) ** 2 if weights == "quadratic" else int(i != j)
+        return abs(i - j) if weights == "linear" else (i - j) * (i - j) if weights == "quadratic" else int(i != j)
 
     cells = [(i, j) for i in range(size) for j in range(size)]
     expected = sum(cost(i, j) * rows[i] * columns[j] for i, j in cells)  # over total squared
