@@ -28,7 +28,8 @@ def cohen_kappa(table: Table, weights: Literal["linear", "quadratic"] | None = N
     expected = sum(cost(i, j) * rows[i] * columns[j] for i, j in cells)  # over total squared
     if not total or not expected:
         return None
-    return 1 - total * sum(cost(i, j) * table[i][j] for i, j in cells) / expected
+    observed = sum(cost(i, j) * table[i][j] for i, j in cells)
+    return float(1 - total * observed / expected)
 
 
 def gwet_ac1(table: Table) -> float | None:
