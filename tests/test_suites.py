@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from evallib.calibration import load_labelled
 from evallib.checks.judge import Judge
 from evallib.entries import Reading, Rescoring, read_entry
 from evallib.judges import build_prompt
@@ -26,7 +27,9 @@ from evallib.targets.script import load_script as read_script
 
 SUITES = Path(__file__).resolve().parent.parent / "data" / "suites"
 TICKETS, BASICS = SUITES / "tickets", SUITES / "basics"
-TICKET_SCRIPTS = sorted(path.name for path in TICKETS.glob("*.yaml") if path.name != "suite.yaml")
+TICKET_SCRIPTS = sorted(
+    path.name for path in TICKETS.glob("*.yaml") if path.name not in {"suite.yaml", "labelled.yaml"}
+)
 SCRIPTS = [*(TICKETS / name for name in TICKET_SCRIPTS), BASICS / "script.yaml"]
 # Read once for all tests: both are frozen.
 load_suite, load_script = cache(read_suite), cache(read_script)
@@ -158,6 +161,8 @@ def test_every_judge_rule_of_a_script_reacts_to_the_answer(path: Path) -> None:
 def test_every_judge_rule_of_a_script_is_used_by_some_answer_of_it(name: str, tickets: Suite) -> None:
     script = load_script(TICKETS / name)
     said = {answer.text for reply in script.replies if reply.when.model is None for answer in reply.answers}
+    if name == "script.yaml":
+        said |= {one.answer for one in load_labelled(TICKETS / "labelled.yaml", tickets).answers}
     prompts = [json.dumps({"answer": text}, ensure_ascii=False, indent=1) for text in said if text is not None]
     for reply in script.replies:
         if reply.when.model == "judge":
