@@ -106,6 +106,8 @@ class Domain:
     """Kinds that make a claim together: an incident's severity counts as evidence only beside that incident."""
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Tool name to other names accepted for it."""
+    approvals: tuple[int, ...] = ()
+    """The steps of the case at hand in which a person approves what the step before left open."""
 
     def unknown_entities(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[str]:
         """One sentence for each argument that names an entity the vocabulary does not have."""

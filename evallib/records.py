@@ -136,6 +136,8 @@ class Sample:
     usage: Usage = Usage()
     source: str = ""
     """Where an imported sample came from, as JSON text: set, line or index; empty for own runs."""
+    earlier: tuple[Turn, ...] = ()
+    """The turns before these, where a sample was narrowed to a step; never stored."""
 
     @property
     def key(self) -> SampleKey:
@@ -150,7 +152,8 @@ class Sample:
     def at(self, turn: Turn) -> Sample:
         """This sample as if `turn` were all of it; the last turn keeps the sample's own final text."""
         answer = self.answer if turn is self.turns[-1] else turn.text
-        return replace(self, turns=(turn,), answer=answer)
+        before = tuple(one for one in self.turns if one.step < turn.step)
+        return replace(self, turns=(turn,), answer=answer, earlier=self.earlier + before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -97,6 +98,11 @@ class Case(_Written):
     def question(self) -> str:
         """Digest (16 hex) of what the target is asked; empty when the source did not record it."""
         return digest([step.sent for step in self.steps], 16) if self.steps else ""
+
+    @property
+    def approvals(self) -> tuple[int, ...]:
+        """The steps, from 1, in which a person approves."""
+        return tuple(number for number, step in enumerate(self.steps, 1) if step.approve)
 
 
 class Deadlines(_Written):
@@ -200,7 +206,7 @@ class Suite(_Written):
         return [*wide, *case.checks, *_over_steps(case)]
 
     def _bind(self, check: Check, case: Case) -> BoundCheck:
-        concrete = check.bind(case.key).in_domain(self.domain)
+        concrete = check.bind(case.key).in_domain(replace(self.domain, approvals=case.approvals))
         decides = "" if concrete.check == "recorded" else digest([concrete.criteria(), self.pass_rule], 16)
         return BoundCheck(concrete.deciding(decides), decides)
 
