@@ -13,18 +13,25 @@ from typing import Annotated, Any
 from pydantic import PlainValidator, SerializeAsAny, ValidationError
 from pydantic_core import PydanticCustomError
 
+from evallib.checks.authority import Authority
 from evallib.checks.base import Check
+from evallib.checks.confirmation import Confirmation
 from evallib.checks.facts import Exact, Mentions, Number
 from evallib.checks.judge import Judge
 from evallib.checks.policy import Forbids
 from evallib.checks.process import ExitCode, NotEmpty
 from evallib.checks.recorded import Recorded
+from evallib.checks.safety import Safety
 from evallib.checks.text import Matches, Sections
+from evallib.checks.tool_result import ToolResult
 from evallib.checks.tools import ToolBudget, ToolCalled, ToolForbidden
+from evallib.checks.trajectory import Trajectory
 
 __all__ = ["KINDS", "CheckField", "check_class", "parse_check"]
 
 KINDS: dict[str, type[Check]] = {
+    "authority": Authority,
+    "confirmation": Confirmation,
     "exact": Exact,
     "exit_code": ExitCode,
     "forbids": Forbids,
@@ -34,10 +41,13 @@ KINDS: dict[str, type[Check]] = {
     "not_empty": NotEmpty,
     "number": Number,
     "recorded": Recorded,
+    "safety": Safety,
     "sections": Sections,
     "tool_budget": ToolBudget,
     "tool_called": ToolCalled,
     "tool_forbidden": ToolForbidden,
+    "tool_result": ToolResult,
+    "trajectory": Trajectory,
 }
 """Check kind, as written under `check:`, to its class."""
 
@@ -68,7 +78,11 @@ def parse_check(value: Any) -> Check:
         return check_class(value["check"]).model_validate_json(json.dumps(value))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        context = {"at": first["loc"], "message": _message(first), "given": first["input"]}
+        context = {
+            "at": (*first["loc"], *first.get("ctx", {}).get("at", ())),
+            "message": _message(first),
+            "given": first["input"],
+        }
         raise PydanticCustomError("check", "{message}", context) from error
     except ValueError as error:
         raise PydanticCustomError("check", "{message}", {"message": str(error), "at": ("check",)}) from error

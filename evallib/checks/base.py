@@ -12,19 +12,19 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 from evallib.domain import Domain
 from evallib.records import Origin, Sample, Verdict, digest
 
-__all__ = ["Check", "FromKey", "Texts", "When"]
+__all__ = ["FROM_KEY", "Check", "FromKey", "Texts", "When"]
 
 _NOT_DECISIVE = {"description", "when"}
 _NOT_MEASURING = _NOT_DECISIVE | {"weight", "critical"}
 
-_FROM_KEY = r"^key\.[A-Za-z_][A-Za-z0-9_]*$"
-FromKey = Annotated[str, Field(pattern=_FROM_KEY)]
+FROM_KEY = r"^key\.[A-Za-z_][A-Za-z0-9_]*$"
+FromKey = Annotated[str, Field(pattern=FROM_KEY)]
 """`key.NAME`: the value stands in the case's answer key under NAME."""
 
 
 def _written_as_texts(value: object) -> object:
     """`value`, unless it is neither a list of texts nor a reference: the union's own message would name neither."""
-    if isinstance(value, str) and not re.match(_FROM_KEY, value):
+    if isinstance(value, str) and not re.match(FROM_KEY, value):
         raise ValueError(f"{value!r} must be a list, as in [{value!r}], or a reference like key.NAME")
     wrong = [item for item in value if not isinstance(item, str)] if isinstance(value, list) else []
     if wrong:

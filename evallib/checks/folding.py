@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
-__all__ = ["Folded", "compose", "composed_span", "fold", "merged", "shown"]
+__all__ = ["Folded", "compose", "composed", "composed_span", "fold", "merged", "shown"]
 
 _DASHES = "\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d"  # not the em dash: it parts clauses
 _SINGLE = "\u2018\u2019\u201a\u201b\u02bc\u02b9\u2032\uff07"
@@ -51,6 +51,17 @@ def fold(text: str) -> Folded:
     starts = (0, *accumulate(len(piece) for piece in pieces))
     origin = [starts[nth] for nth, piece in enumerate(folded) for _ in piece]
     return Folded("".join(folded), (*origin, len(text)))
+
+
+def composed(text: str) -> Folded:
+    """`text` composed (NFC) and otherwise as it is."""
+    if text.isascii() or unicodedata.is_normalized("NFC", text):
+        return Folded(text)
+    pieces = _clusters(text)
+    starts = (0, *accumulate(len(piece) for piece in pieces))
+    made = [compose(piece) for piece in pieces]
+    origin = [starts[nth] for nth, piece in enumerate(made) for _ in piece]
+    return Folded("".join(made), (*origin, len(text)))
 
 
 def compose(text: str) -> str:

@@ -11,15 +11,33 @@ from evallib.checks.base import Check, Texts
 from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Verdict, canonical_json
 
-__all__ = ["ToolBudget", "ToolCalled", "ToolForbidden", "contains"]
+__all__ = ["ToolBudget", "ToolCalled", "ToolCheck", "ToolForbidden", "contains", "spelled"]
 
 
-class _NamesTools(Check):
-    """A check that names tools, and knows the other names they go by."""
+class ToolCheck(Check):
+    """A check that speaks of tools, and knows the other names they go by."""
 
-    tools: Texts
     aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Tool name to other names that count as that tool."""
+
+    def named_tools(self) -> tuple[str, ...]:
+        """Every tool it speaks of, by the name written in the suite."""
+        raise NotImplementedError
+
+    def in_domain(self, domain: Domain) -> Self:
+        """This check accepting the other names of its tools as well."""
+        aliases = domain.aliases
+        known = {tool: tuple(dict.fromkeys((*self.aliases.get(tool, ()), *aliases[tool])))
+                 for tool in self.named_tools() if tool in aliases}  # fmt: skip
+        return self.model_copy(update={"aliases": {**self.aliases, **known}}) if known else self
+
+    def is_tool(self, name: str, tool: str) -> bool:
+        """Whether `name` is that tool, or another name of it."""
+        return name == tool or name in self.aliases.get(tool, ())
+
+
+class _NamesTools(ToolCheck):
+    tools: Texts
 
     @field_validator("tools")
     @classmethod
@@ -28,16 +46,12 @@ class _NamesTools(Check):
             raise ValueError("an empty list of tools decides nothing; name a tool")
         return tools
 
-    def in_domain(self, domain: Domain) -> Self:
-        """This check accepting the other names of its tools as well."""
-        aliases = domain.aliases
-        known = {tool: tuple(dict.fromkeys((*self.aliases.get(tool, ()), *aliases[tool])))
-                 for tool in self.tools if tool in aliases}  # fmt: skip
-        return self.model_copy(update={"aliases": {**self.aliases, **known}}) if known else self
+    def named_tools(self) -> tuple[str, ...]:
+        return tuple(self.tools)
 
     def accepts(self, name: str) -> bool:
         """Whether `name` is one of the tools, or another name of one."""
-        return any(name == tool or name in self.aliases.get(tool, ()) for tool in self.tools)
+        return any(self.is_tool(name, tool) for tool in self.tools)
 
 
 class ToolCalled(_NamesTools):
@@ -46,7 +60,7 @@ class ToolCalled(_NamesTools):
     Example: `{id: looks-back, check: tool_called, tools: [get_logs], args: {previous: true}}`
 
     Arguments the check does not name are free; those it names must agree in value and type (true is not 1, 1 is not
-    "1"), objects inside them again by the keys named.
+    "1"), objects inside them again by the keys named. An empty text is also met by an argument left out.
     """
 
     check: Literal["tool_called"]
@@ -58,7 +72,7 @@ class ToolCalled(_NamesTools):
         named = [(nth, call) for nth, call in enumerate(calls, 1) if self.accepts(call.name)]
         for nth, call in named:
             if contains(call.arguments, self.args):
-                told = f"call {nth} of {len(calls)} is {_spelled(call)}"
+                told = f"call {nth} of {len(calls)} is {spelled(call)}"
                 return self.scored(sample, True, told, calls=_place(sample, nth))
         wanted = " or ".join(self.tools) + (f" with {canonical_json(self.args)}" if self.args else "")
         return self.scored(sample, False, f"no call of {wanted}: {self._nearest(calls, named)}")
@@ -89,7 +103,7 @@ class ToolForbidden(_NamesTools):
         calls = sample.tool_calls
         for nth, call in enumerate(calls, 1):
             if self.accepts(call.name):
-                told = f"call {nth} of {len(calls)} is the forbidden {_spelled(call)}"
+                told = f"call {nth} of {len(calls)} is the forbidden {spelled(call)}"
                 return self.scored(sample, False, told, calls=_place(sample, nth))
         return self.scored(sample, True, f"no call of {', '.join(self.tools)} among {_counted(len(calls))}")
 
@@ -110,10 +124,13 @@ class ToolBudget(Check):
 
 
 def contains(given: object, wanted: object) -> bool:
-    """Whether `given` holds all of `wanted`: objects by the keys named, lists item by item, values with their type."""
+    """Whether `given` holds all of `wanted`: objects by the keys named, lists item by item, values with their type.
+
+    A wanted empty text is also met by a key left out. Numbers agree by value, 2 with 2.0, in every digit.
+    """
     if isinstance(wanted, Mapping):
         return isinstance(given, Mapping) and all(
-            key in given and contains(given[key], value) for key, value in wanted.items()
+            contains(given[key], value) if key in given else value == "" for key, value in wanted.items()
         )
     if isinstance(wanted, list | tuple):
         return (
@@ -133,10 +150,11 @@ def _place(sample: Sample, nth: int) -> tuple[int, int]:
 
 
 def _agrees(call: ToolCall, key: str, value: object) -> bool:
-    return key in call.arguments and contains(call.arguments[key], value)
+    return contains(call.arguments, {key: value})
 
 
-def _spelled(call: ToolCall) -> str:
+def spelled(call: ToolCall) -> str:
+    """The call as a reason shows it, cut where it is long."""
     text = f"{call.name}({canonical_json(dict(call.arguments))[1:-1]})"
     return text if len(text) <= 160 else f"{text[:155]} ...)"
 

@@ -1,0 +1,70 @@
+"""Where a text gives a value away, however it is split: blanks, line breaks, unseen characters, other Unicode forms."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from evallib.checks.folding import compose, composed
+
+__all__ = ["exposures", "squeezed"]
+
+# Format characters (soft hyphen, zero widths, direction marks, tags), variation selectors, fillers, controls.
+_UNSEEN = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_DROPPED = re.compile(rf"[\s{_UNSEEN}]+")
+_UNSEEN_ONLY = re.compile(f"[{_UNSEEN}]+")
+_DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d", "-"))
+
+
+def squeezed(text: str) -> str:
+    """`text` without blanks and unseen characters, composed (NFC), every dash a hyphen."""
+    return compose(_DROPPED.sub("", text).translate(_DASHES))
+
+
+def exposures(text: str, value: str, *, ignore_case: bool = False) -> Iterator[tuple[int, int]]:
+    """The spans of `text` that give `value` away, also as part of something longer.
+
+    Blanks that the value does not have may split it, or be missing. A value of letters and digits alone is then only
+    found where no other letter or digit touches it: "music at" does not give "cat" away, "c at" does.
+    """
+    wanted = squeezed(value)
+    if not wanted:
+        return
+    bare, starts = _bare(text)
+    folded = composed(bare)
+    pattern = re.compile(re.escape(wanted), re.IGNORECASE if ignore_case else 0)
+    hit = pattern.search(folded.text)
+    while hit:
+        first, last = folded.span(*hit.span())
+        start, end = _original(starts, first), _original(starts, last - 1) + 1
+        touched = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
+        if not (touched and wanted.isalnum() and _words(text[start:end]) != _words(value)):
+            yield start, end
+        hit = pattern.search(folded.text, hit.start() + 1)  # hits overlap: one that does not count hides none
+
+
+def _bare(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """`text` without what is dropped, and where each piece of it begins: there, and in `text`."""
+    pieces, starts, length, at = [], [], 0, 0
+    for hit in (*_DROPPED.finditer(text), None):
+        piece = text[at : hit.start() if hit else len(text)]
+        if piece:
+            starts.append((length, at))
+            pieces.append(piece)
+            length += len(piece)
+        at = hit.end() if hit else at
+    return "".join(pieces).translate(_DASHES), starts
+
+
+def _original(starts: list[tuple[int, int]], at: int) -> int:
+    there, here = starts[bisect_right(starts, at, key=lambda one: one[0]) - 1]
+    return here + at - there
+
+
+def _words(text: str) -> list[int]:
+    """How many seen characters stand between the blanks of `text`."""
+    return [len(compose(word)) for word in _UNSEEN_ONLY.sub("", text).split()]
