@@ -49,7 +49,7 @@ def test_a_call_that_waits_for_a_person_passes():
         ({"tool_calls": (ToolCall("read"),), "results": (CALL,)}, "the turn has no such call"),
         ({"tool_calls": (replace(CALL, arguments={"name": "db"}),)}, "the turn has no such call"),
         ({"pending": (replace(OPEN, id="w9"),)}, "is for call id 'w9', but call 1 has id 'w1'"),
-        ({"tool_calls": (replace(CALL, result='{"status": "done"}'),)}, 'did not wait, it came back with {"status"'),
+        ({"tool_calls": (replace(CALL, result='{"status": "done"}'),)}, 'did not wait, it came back with "{"status"'),
         ({"results": (replace(CALL, result='{"ok": true}'),)}, "did not wait"),
         ({"results": (replace(CALL, id="w7"),)}, "answers call id 'w7', not call 1 with id 'w1'"),
         ({"tool_calls": (replace(CALL, result=None),)}, "no response of restart says that call 1 waits"),

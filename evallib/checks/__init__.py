@@ -1,7 +1,8 @@
 """Check kinds, one small file each, found in `KINDS`; `package.module:Class` names one of your own.
 
-`base` says what a check is; `text`, `facts`, `policy`, `tools`, `process` hold the computable kinds; `judge` is
-answered by a model; `recorded` can only be carried over.
+`base` says what a check is; `text`, `facts`, `policy`, `tools`, `process` hold the computable kinds; `trajectory`,
+`confirmation`, `authority`, `tool_result` and `safety` read turns, with `calls`, `responses`, `ledger` and `exposure`
+below them; `judge` is answered by a model; `recorded` can only be carried over.
 """
 
 from __future__ import annotations

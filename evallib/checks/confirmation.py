@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from evallib.adk import WRAPPER
 from evallib.checks.calls import ExpectedCall
+from evallib.checks.folding import shown
 from evallib.checks.responses import is_open, responses
 from evallib.checks.tools import ToolCheck, spelled
 from evallib.records import Sample, ToolCall, Turn, Verdict
@@ -108,7 +109,7 @@ def _waiting(turn: Turn, place: int, is_tool: IsTool, tool: str) -> Finding:
     for at, answer in answers:
         if not is_open(answer):
             came = answer.error if answer.result is None else answer.result
-            return Finding(5, False, f"{tool} did not wait, it came back with {(came or '')[:120]}", at or place)
+            return Finding(5, False, f"{tool} did not wait, it came back with {shown(came or '', 120)}", at or place)
     for _, answer in answers:
         if _differ(answer.id, call.id):
             told = f"a response of {tool} answers call id {answer.id!r}, not call {place} with id {call.id!r}"

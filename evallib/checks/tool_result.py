@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from evallib.checks.calls import ExpectedCall
+from evallib.checks.folding import shown
 from evallib.checks.responses import decoded, failure, is_open, origin, responses
 from evallib.checks.tools import ToolCheck, contains
 from evallib.records import Sample, ToolCall, Verdict, canonical_json
@@ -81,11 +82,11 @@ class ToolResult(ToolCheck):
             return "still waits for a person"
         failed = failure(response)
         if failed and self.no_error:
-            return f"came back with the error {failed[:120]!r}"
+            return f"came back with the error {shown(failed, 120)}"
         body = decoded(response.result) if response.error is None else {"error": response.error}
         if self.result is not None and not contains(body, self.result):
             came = response.result if response.error is None else response.error
-            return f"gave {(came or '')[:120]}, which lacks {_lacking(body, self.result)}"
+            return f"gave {shown(came or '', 120)}, which lacks {_lacking(body, self.result)}"
         return ""
 
 
