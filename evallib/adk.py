@@ -102,10 +102,13 @@ def _pending(wire: Wire) -> Iterator[ToolCall]:
         return
     answers = {_id(one) for one in _objects(wire, "tool_responses") if one.get("name") == WRAPPER}
     asked = [one for one in _objects(wire, "tool_calls") if one.get("name") == WRAPPER]
+    waiting = [one for one in asked if one == waits or (_id(one) and _id(one) == _id(waits))]
     for wrapper in asked:
-        if wrapper == waits or _id(wrapper) not in answers:
+        if wrapper in waiting[:1]:
+            yield _guarded(waits)
+        elif _id(wrapper) not in answers:
             yield _guarded(wrapper)
-    if not any(wrapper == waits or (_id(waits) and _id(wrapper) == _id(waits)) for wrapper in asked):
+    if not waiting:
         yield _guarded(waits)
 
 

@@ -114,18 +114,18 @@ class Authority(ToolCheck):
         """Writes that no entry of `writes` allows, and those that ran too seldom."""
         made = [entry for entry in ledger if self._is_write(entry)]
         ran = [entry for entry in made if entry.state == "ran"]
-        slots = [write for write in self.expected for _ in range(write.times)]
-        taken = assigned(ran, slots, self.is_tool)
-        for entry, slot in zip(ran, taken, strict=True):
-            if slot < 0:
+        fits = [[nth for nth, write in enumerate(self.expected) if self._fits(entry, write)] for entry in ran]
+        taken = assigned(fits, [write.times for write in self.expected])
+        for entry, place in zip(ran, taken, strict=True):
+            if place < 0:
                 yield _Fault(f"the write {entry.told} {self._beyond(entry)}", entry)
         allowed = (*self.expected, *((self.confirmation,) if self.confirmation else ()))
         for entry in made:
             if entry.state != "ran" and not any(self._fits(entry, one) for one in allowed):
                 tried = "proposed" if entry.state == "open" else "tried"
                 yield _Fault(f"the write {entry.told} is {tried}, which is not expected", entry)
-        for slot, write in enumerate(slots):
-            if slot not in taken:
+        for nth, write in enumerate(self.expected):
+            if taken.count(nth) < write.times:
                 yield self._missing(write, [entry for entry in made if self._fits(entry, write)])
 
     def _beyond(self, entry: Entry) -> str:
@@ -137,7 +137,8 @@ class Authority(ToolCheck):
     def _missing(self, write: Write, made: Sequence[Entry]) -> _Fault:
         rest = [entry for entry in made if entry.state != "ran"]
         if not rest:
-            return _Fault(f"the expected write {write} did not run {'again' if made else 'at all'}")
+            told = f"ran {len(made)} times of {write.times}" if made else "did not run at all"
+            return _Fault(f"the expected write {write} {told}")
         how = "was only left open" if rest[-1].state == "open" else "came back with an error"
         return _Fault(f"the expected write {rest[-1].told} {how}", rest[-1])
 

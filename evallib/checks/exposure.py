@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 
-from evallib.checks.folding import compose, composed
+from evallib.checks.folding import Folded, compose, composed
 
 __all__ = ["exposures", "squeezed"]
 
@@ -34,21 +35,24 @@ def exposures(text: str, value: str, *, ignore_case: bool = False) -> Iterator[t
     wanted = squeezed(value)
     if not wanted:
         return
-    bare, starts = _bare(text)
-    folded = composed(bare)
+    folded, starts = _bare(text)
+    plain, words = wanted.isalnum(), _words(value)
     pattern = re.compile(re.escape(wanted), re.IGNORECASE if ignore_case else 0)
     hit = pattern.search(folded.text)
     while hit:
         first, last = folded.span(*hit.span())
         start, end = _original(starts, first), _original(starts, last - 1) + 1
         touched = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
-        if not (touched and wanted.isalnum() and _words(text[start:end]) != _words(value)):
+        counts = not (plain and touched) or _words(text[start:end]) == words
+        if counts:
             yield start, end
-        hit = pattern.search(folded.text, hit.start() + 1)  # hits overlap: one that does not count hides none
+        # one that does not count may overlap one that does
+        hit = pattern.search(folded.text, hit.end() if counts else hit.start() + 1)
 
 
-def _bare(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """`text` without what is dropped, and where each piece of it begins: there, and in `text`."""
+@lru_cache(maxsize=4)
+def _bare(text: str) -> tuple[Folded, list[tuple[int, int]]]:
+    """`text` without what is dropped, composed; and where each piece of it begins: before composing, and in `text`."""
     pieces, starts, length, at = [], [], 0, 0
     for hit in (*_DROPPED.finditer(text), None):
         piece = text[at : hit.start() if hit else len(text)]
@@ -57,7 +61,7 @@ def _bare(text: str) -> tuple[str, list[tuple[int, int]]]:
             pieces.append(piece)
             length += len(piece)
         at = hit.end() if hit else at
-    return "".join(pieces).translate(_DASHES), starts
+    return composed("".join(pieces).translate(_DASHES)), starts
 
 
 def _original(starts: list[tuple[int, int]], at: int) -> int:

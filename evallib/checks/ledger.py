@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evallib.checks.calls import ExpectedCall, same
+from evallib.checks.calls import same
 from evallib.checks.responses import failure, is_open, origin
 from evallib.checks.tools import spelled
 from evallib.records import ToolCall, Turn
@@ -108,31 +108,29 @@ class Approvals:
         return next((call for step, tool, call in self._open if step <= entry.step and tool == entry.tool), None)
 
 
-def assigned(made: Sequence[Entry], expected: Sequence[ExpectedCall], is_tool: Callable[[str, str], bool]) -> list[int]:
-    """For each of `made` the place in `expected` it takes, or -1; as many are placed as can be, earlier ones first.
+def assigned(fits: Sequence[Sequence[int]], room: Sequence[int]) -> list[int]:
+    """For each thing the place it takes, or -1: as many are placed as can be, and what is placed first stays placed.
 
-    Each expected call is taken once: a maximum matching (augmenting paths, Kuhn).
+    `fits` has the places each may take, `room` how many each place holds: a maximum matching (augmenting paths, Kuhn).
     """
-    fits = [
-        [
-            nth
-            for nth, call in enumerate(expected)
-            if is_tool(one.call.name, call.tool) and call.fits(one.call.arguments)
-        ]
-        for one in made
-    ]
-    holder: dict[int, int] = {}
+    taken = [-1] * len(fits)
+    held: list[list[int]] = [[] for _ in room]
 
-    def place(one: int, tried: set[int]) -> bool:
-        for slot in fits[one]:
-            if slot not in tried:
-                tried.add(slot)
-                if slot not in holder or place(holder[slot], tried):
-                    holder[slot] = one
-                    return True
+    def settle(one: int, tried: set[int]) -> bool:
+        for place in fits[one]:
+            if place in tried:
+                continue
+            tried.add(place)
+            if len(held[place]) >= room[place]:
+                moved = next((other for other in held[place] if settle(other, tried)), None)
+                if moved is None:
+                    continue
+                held[place].remove(moved)
+            held[place].append(one)
+            taken[one] = place
+            return True
         return False
 
-    for one in range(len(made)):
-        place(one, set())
-    taken = {one: slot for slot, one in holder.items()}
-    return [taken.get(one, -1) for one in range(len(made))]
+    for one in range(len(fits)):
+        settle(one, set())
+    return taken

@@ -84,7 +84,12 @@ def failure(response: ToolCall) -> str:
 
 
 def origin(result: ToolCall, turns: Sequence[Turn], same_tool: Iterable[str]) -> ToolCall | None:
-    """The call of `turns` that a stray result answers: the last one with its id, without ids the last one left open."""
+    """The call that a stray result answers: itself where it brings the arguments along, else one of `turns`.
+
+    That is the last one with its id; without ids, the last one left open. None where there is none.
+    """
+    if result.arguments:
+        return result
     names = {result.name, *same_tool}
     before = [call for turn in turns for call in (*turn.tool_calls, *turn.pending) if call.name in names]
     if result.id and any(call.id for call in before):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import field_validator, model_validator
@@ -89,7 +90,7 @@ class Trajectory(ToolCheck):
             return self.unscored(sample, "no call is required", applicable=False)
         made = [_Made(t.step, place, call) for t in sample.turns for place, call in enumerate(t.tool_calls, 1)]
         order = [(1 << nth) >> 1 for nth in range(len(self.required))] if self.ordered else _order(self.required)
-        found = _embed([[self._fits(one.call, call) for call in self.required] for one in made], order)
+        found = _embed(len(made), order, lambda place, nth: self._fits(made[place].call, self.required[nth]))
         if len(found) == len(self.required):
             places = [made[found[nth]] for nth in range(len(self.required))]
             told = ", ".join(f"{call.tool} at {_at(one)}" for call, one in zip(self.required, places, strict=True))
@@ -119,23 +120,22 @@ class Trajectory(ToolCheck):
         return self.scored(sample, False, f"{told}: {why}", calls=(near.step, near.place))
 
 
-def _embed(fits: Sequence[Sequence[bool]], order: Order) -> dict[int, int]:
-    """Required call to made call, as many as can be; `fits[made][required]`, each made call taken once.
+def _embed(made: int, order: Order, fits: Callable[[int, int], bool]) -> dict[int, int]:
+    """Required call to made call, as many as can be; `fits(made, required)`, each made call taken once.
 
     Every set of required calls that can have been met so far is kept. One that can take the present call is kept
     only with it taken: more met is never worse. So a whole embedding is found where there is one.
     """
+    fits = cache(fits)
     reached: dict[int, dict[int, int]] = {0: {}}
-    for place, row in enumerate(fits):
-        able = [nth for nth, fit in enumerate(row) if fit]
-        if not able:
-            continue
+    for place in range(made):
         grown: dict[int, dict[int, int]] = {}
         for met, taken in reached.items():
-            free = [nth for nth in able if not met >> nth & 1 and order[nth] & ~met == 0]
-            for nth in free:
+            free = [nth for nth, waits in enumerate(order) if not met >> nth & 1 and waits & ~met == 0]
+            able = [nth for nth in free if fits(place, nth)]
+            for nth in able:
                 grown.setdefault(met | 1 << nth, {**taken, nth: place})
-            if not free:
+            if not able:
                 grown.setdefault(met, taken)
         reached = grown
     return max(reached.values(), key=len)
