@@ -277,9 +277,11 @@ def test_an_approved_call_runs_and_the_model_is_told_by_a_system_message():
 def test_a_refused_call_does_not_run_and_the_model_is_told():
     output, bodies = talk(PROPOSE, says("I asked."), LOOK, says("Still down."), steps=("q", NO), tools=TOOLS)
     second = output.turns[1]
-    assert json.loads(second.results[0].result) == {"status": "refused", "approver": "Ines", "rationale": "not now"}
+    assert (second.request, second.results) == (NO.sent, ())
     assert second.tool_calls[0].result == '"down"'
-    assert '"decision": "refused"' in bodies[2]["messages"][-1]["content"]
+    told = json.loads(bodies[2]["messages"][-1]["content"].partition(". ")[2])
+    assert (told["decision"], told["rationale"]) == ("refused", "not now")
+    assert told["calls"] == [{"id": "w-1", "tool": "restart", "arguments": {"name": "bell"}}]
 
 
 def test_a_conversation_ends_where_nothing_was_left_to_decide():

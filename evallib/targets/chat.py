@@ -148,12 +148,13 @@ class _Conversation:
             )  # fmt: skip
 
     def open(self, step: Step) -> tuple[ToolCall, ...]:
-        """Tell the model what the step says; the results of the calls that it decides."""
+        """Tell the model what the step says; the results of calls that it approves. A refused call has none."""
         if step.approve is None:
             self.messages.append({"role": "user", "content": step.ask})
             return ()
-        results = tuple(self.play.decide(call, step) for call in self.turns[-1].pending)
-        self.messages.append({"role": "system", "content": _told(step, results)})
+        pending = self.turns[-1].pending
+        results = tuple(self.play.approve(call, step) for call in pending) if step.approve else ()
+        self.messages.append({"role": "system", "content": _told(step, results or pending)})
         return tuple(replace(r, result=self.kept(r.result), error=self.kept(r.error)) for r in results)
 
     def ask(self, started: float) -> Reply:
@@ -220,20 +221,19 @@ class _Conversation:
         return [self.clean_json(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _told(decision: Step, results: Sequence[ToolCall]) -> str:
+def _told(decision: Step, decided: Sequence[ToolCall]) -> str:
     """A decision and what came of it, for the model: JSON, so that no text inside can pass for another message."""
     calls = [
-        {
-            "id": r.id,
-            "tool": r.name,
-            "arguments": r.arguments,
-            **({"error": r.error} if r.error else {"result": r.result}),
-        }
-        for r in results
+        {"id": call.id, "tool": call.name, "arguments": dict(call.arguments), **_outcome(call)} for call in decided
     ]
     said = {"decision": "approved" if decision.approve else "refused", "approver": decision.approver,
             "rationale": decision.rationale, "calls": calls}  # fmt: skip
     return f"A person decided on the calls that were left open. {json.dumps(said, ensure_ascii=False)}"
+
+
+def _outcome(call: ToolCall) -> dict[str, str]:
+    found = {"result": call.result, "error": call.error}
+    return {key: text for key, text in found.items() if text is not None}
 
 
 def _arguments(request: ToolRequest) -> dict[str, Any]:

@@ -60,13 +60,9 @@ class Play:
             return Looked(json.dumps({"status": AWAITING, "detail": detail}), pending=True)
         return self._run(name, arguments, {})
 
-    def decide(self, call: ToolCall, decision: Step) -> ToolCall:
-        """What became of a proposed call: its result once approved, with an audit row, or the refusal."""
-        said = {"approver": decision.approver, "rationale": decision.rationale}
-        if not decision.approve:
-            gave = Looked(json.dumps({"status": "refused", **said}, ensure_ascii=False))
-        else:
-            gave = self._run(call.name, call.arguments, said)
+    def approve(self, call: ToolCall, decision: Step) -> ToolCall:
+        """The result of a proposed call that a person approved: it runs now, with an audit row."""
+        gave = self._run(call.name, call.arguments, {"approver": decision.approver, "rationale": decision.rationale})
         return ToolCall(call.name, call.arguments, gave.result, gave.error, call.id)
 
     def _run(self, name: str, arguments: Mapping[str, Any], decision: Mapping[str, str]) -> Looked:
