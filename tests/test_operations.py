@@ -17,6 +17,7 @@ from evallib.cli import main
 from evallib.errors import InputError
 from evallib.records import Sample, ToolCall
 from evallib.scoring import fold, score_samples
+from evallib.sheet import make_sheet
 from evallib.store import open_run
 from evallib.suite import Case, Suite, load_suite, parse_suite
 from evallib.targets import open_target
@@ -131,6 +132,16 @@ def test_the_whole_loop_has_its_approver_in_the_audit_row_and_looks_again() -> N
     assert [json.loads(call.result or "")["state"] for call in decided.tool_calls] == ["up"]
 
 
+def test_a_reviewer_sees_what_was_left_open_and_what_came_of_it(suite: Suite) -> None:
+    sample = walked("script.yaml")["o-009"]
+    verdicts = score_samples(suite, [sample])
+    sheet = make_sheet(sample, verdicts, fold(sample, verdicts, suite.pass_rule), suite, ())
+    shown = {item.section: item.text for item in sheet.folds}
+    assert "fare-engine" in shown["left open for a person"]
+    assert "Tomasz Achterberg" in shown["results of earlier calls"]
+    assert '"approve":true' in sheet.questions[1]
+
+
 def test_an_approver_of_another_name_in_the_audit_row_is_noticed(suite: Suite) -> None:
     sample = walked("script.yaml")["o-009"]
     first, second = sample.turns
@@ -195,6 +206,12 @@ def test_a_run_of_the_suite_passes_its_gate_with_eight_jobs(
     apart = walked("script.yaml")
     for sample in run.samples:
         assert _plain(sample) == _plain(apart[sample.case_id])
+    capsys.readouterr()
+    main(["show", "r", "--case", "o-009"])
+    shown = capsys.readouterr().out
+    assert "-- left open bounce_service {'service': 'fare-engine'}" in shown
+    assert "-- result of bounce_service" in shown
+    assert "Tomasz Achterberg" in shown
 
 
 def test_the_wrong_walk_answers_every_case_too(suite: Suite) -> None:
@@ -249,7 +266,7 @@ def told_blocks() -> dict[str, str]:
     """The code blocks of `Add a case and a rule`, by the file that each is for."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
     part = text.partition("## Add a case and a rule")[2].partition("\n## ")[0]
-    return {name: body for name, body in re.findall(r"`([\w.-]+)`:\n\n```\w+\n(.*?)```", part, re.DOTALL)}
+    return dict(re.findall(r"`([\w.-]+)`:\n\n```\w+\n(.*?)```", part, re.DOTALL))
 
 
 @pytest.fixture
