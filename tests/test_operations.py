@@ -139,7 +139,7 @@ def test_a_reviewer_sees_what_was_left_open_and_what_came_of_it(suite: Suite) ->
     shown = {item.section: item.text for item in sheet.folds}
     assert "fare-engine" in shown["left open for a person"]
     assert "Tomasz Achterberg" in shown["results of earlier calls"]
-    assert '"approve":true' in sheet.questions[1]
+    assert '"approve":true' in sheet.asked[1]
 
 
 def test_an_approver_of_another_name_in_the_audit_row_is_noticed(suite: Suite) -> None:

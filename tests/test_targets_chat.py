@@ -86,7 +86,7 @@ def test_articles_are_listed_and_read_through_tools(articles):
     listed = '[{"id": "KB-1", "title": "First"}, {"id": "KB-2", "title": "Second"}]'
     assert output.turns[0].tool_calls == (
         ToolCall("list_articles", {}, listed, id="c1"),
-        ToolCall("read_article", {"id": "KB-1"}, "# First\nText one.", id="c1"),
+        ToolCall("read_article", {"id": "KB-1"}, "# First\nText one.", id="c1-2"),
     )
     assert (output.answer, output.usage.calls) == ("done", 3)
 
@@ -249,6 +249,14 @@ def test_declared_tools_are_offered_beside_the_articles_and_both_are_answered(ar
     assert offered == ["list_articles", "read_article", "status", "restart"]
     assert [call.result for call in output.turns[0].tool_calls] == ['"down"', "# First\nText one."]
     assert output.turns[0].tool_calls[0].id == "r-1"
+
+
+def test_calls_without_an_id_and_calls_that_share_one_are_told_apart():
+    bare = calls("status", '{"name": "bell"}', identity=None)
+    output, bodies = talk(bare, bare, LOOK, LOOK, says(), tools=TOOLS)
+    assert [call.id for call in output.turns[0].tool_calls] == ["call", "call-2", "r-1", "r-1-2"]
+    answered = [m["tool_call_id"] for m in bodies[-1]["messages"] if m["role"] == "tool"]
+    assert answered == ["call", "call-2", "r-1", "r-1"]
 
 
 def test_a_guarded_call_is_left_open_and_nothing_runs():

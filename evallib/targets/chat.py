@@ -6,6 +6,7 @@ open: no user can write one, so a user's claim of an approval stays a claim.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -103,6 +104,7 @@ class _Conversation:
         self.play = target.played.begin()
         self.turns: list[Turn] = []
         self.flags: set[str] = set()
+        self.ids: set[str] = set()
 
     def hold(self, steps: Sequence[Step]) -> tuple[SampleStatus, str, int | None]:
         """All turns in order; how it ended: status, reason, exit code."""
@@ -178,17 +180,25 @@ class _Conversation:
 
     def answer_tools(self, reply: Reply, calls: list[ToolCall], pending: list[ToolCall]) -> None:
         """Answer one round of tool calls: in the history for the model, in `calls` and `pending` for the record."""
-        asked = [_echo(request) for request in reply.tool_calls]
+        names = [self.own_id(self.clean(request.id) or "call") for request in reply.tool_calls]
+        requests = [one._replace(id=one.id or name) for one, name in zip(reply.tool_calls, names, strict=True)]
+        asked = [_echo(request) for request in requests]
         self.messages.append({"role": "assistant", "content": self.clean(reply.text) or None, "tool_calls": asked})
-        for request in reply.tool_calls:
+        for request, identity in zip(requests, names, strict=True):
             looked = self.look_up(request)
             content = looked.result if looked.error is None else f"error: {looked.error}"
             self.messages.append({"role": "tool", "tool_call_id": request.id, "content": content})
             name, arguments = self.clean(request.name), self.clean_json(_arguments(request))
-            identity = self.clean(request.id)
             calls.append(ToolCall(name, arguments, self.kept(looked.result), self.kept(looked.error), identity))
             if looked.pending:
                 pending.append(ToolCall(name, arguments, id=identity))
+
+    def own_id(self, given: str) -> str:
+        """`given`, numbered where an earlier call of this sample has it: checks tell calls and results apart by it."""
+        numbered = (f"{given}-{count}" for count in itertools.count(2))
+        free = next(one for one in itertools.chain([given], numbered) if one not in self.ids)
+        self.ids.add(free)
+        return free
 
     def look_up(self, request: ToolRequest) -> Looked:
         if isinstance(request.arguments, str):
