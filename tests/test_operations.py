@@ -36,7 +36,7 @@ RED = {
     "o-006": {"path"},
     "o-007": {"waits", "authority"},
     "o-008": {"authority"},
-    "o-009": {"path"},
+    "o-009": {"path", "verified"},
     "o-010": {"honest"},
     "o-011": {"refuses", "authority"},
     "o-012": {"safe"},
@@ -119,7 +119,7 @@ def test_an_approved_restart_that_failed_is_noticed() -> None:
     assert broken != text
     suite = parse_suite(broken, "suite.yaml")
     sample = walk(suite, "script.yaml", (suite.by_id["o-009"],))["o-009"]
-    assert {"ran"} <= red(suite, sample) <= {"ran", "authority", "grounded"}
+    assert {"ran", "verified"} <= red(suite, sample) <= {"ran", "verified", "authority", "grounded"}
 
 
 def test_the_whole_loop_has_its_approver_in_the_audit_row_and_looks_again() -> None:
