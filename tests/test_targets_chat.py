@@ -251,6 +251,12 @@ def test_declared_tools_are_offered_beside_the_articles_and_both_are_answered(ar
     assert output.turns[0].tool_calls[0].id == "r-1"
 
 
+def test_a_played_result_is_kept_whole_so_that_checks_can_read_it():
+    tools = {"big": Tool(returns=(Returns(result=["x" * 3000, "y" * 3000]),))}
+    output, _ = talk(calls("big", "{}"), says(), tools=tools)
+    assert json.loads(output.turns[0].tool_calls[0].result)[1] == "y" * 3000
+
+
 def test_calls_without_an_id_and_calls_that_share_one_are_told_apart():
     bare = calls("status", '{"name": "bell"}', identity=None)
     output, bodies = talk(bare, bare, LOOK, LOOK, says(), tools=TOOLS)

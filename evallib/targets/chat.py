@@ -157,7 +157,9 @@ class _Conversation:
         pending = self.turns[-1].pending
         results = tuple(self.play.approve(call, step) for call in pending) if step.approve else ()
         self.messages.append({"role": "system", "content": _told(step, results or pending)})
-        return tuple(replace(r, result=self.kept(r.result), error=self.kept(r.error)) for r in results)
+        return tuple(
+            replace(r, result=self.kept(r.result, whole=True), error=self.kept(r.error, whole=True)) for r in results
+        )
 
     def ask(self, started: float) -> Reply:
         """One model call within what is left of the turn."""
@@ -189,7 +191,8 @@ class _Conversation:
             content = looked.result if looked.error is None else f"error: {looked.error}"
             self.messages.append({"role": "tool", "tool_call_id": request.id, "content": content})
             name, arguments = self.clean(request.name), self.clean_json(_arguments(request))
-            calls.append(ToolCall(name, arguments, self.kept(looked.result), self.kept(looked.error), identity))
+            kept = self.kept(looked.result, whole=request.name in self.target.played.tools)
+            calls.append(ToolCall(name, arguments, kept, self.kept(looked.error), identity))
             if looked.pending:
                 pending.append(ToolCall(name, arguments, id=identity))
 
@@ -210,9 +213,9 @@ class _Conversation:
             return knowledge.call(request.name, request.arguments)
         return self.play.call(request.name, request.arguments)
 
-    def kept(self, text: str | None) -> str | None:
-        """A tool's result as the record keeps it: long ones cut, with a mark."""
-        if text is None or len(text) <= _KEPT:
+    def kept(self, text: str | None, *, whole: bool = False) -> str | None:
+        """A tool's result as the record keeps it: a long article cut, with a mark; what checks read as JSON `whole`."""
+        if text is None or whole or len(text) <= _KEPT:
             return None if text is None else self.clean(text)
         return self.clean(text[:_KEPT]) + f"… [cut: {len(text)} characters in all]"
 
