@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.domain import Returns, Tool
+from evallib.errors import InputError
 from evallib.records import ToolCall
 from evallib.suite import Step
 from evallib.targets.played import AWAITING, PlayedTools
@@ -103,6 +104,11 @@ def test_wrong_arguments_give_an_error_and_no_proposal(arguments, said):
     looked = play(restart=RESTART).call("restart", arguments)
     assert said in looked.error
     assert not looked.pending
+
+
+def test_an_argument_whose_schema_is_none_is_refused_before_anything_runs():
+    with pytest.raises(InputError, match="tool 'look', argument 'at': no JSON Schema: 'txt' is not valid"):
+        PlayedTools({"look": Tool(arguments={"at": {"type": "txt"}})})
 
 
 def test_an_unknown_tool_gives_an_error_that_names_the_known():

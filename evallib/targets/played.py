@@ -9,6 +9,7 @@ from typing import Any
 
 from evallib.checks.tools import contains
 from evallib.domain import Returns, Tool
+from evallib.errors import InputError
 from evallib.records import ToolCall, digest
 from evallib.suite import Step
 from evallib.targets.knowledge import Looked
@@ -21,10 +22,14 @@ _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class PlayedTools:
-    """The declared tools as a model is offered them: for a whole run, without state."""
+    """The declared tools as a model is offered them: for a whole run, without state.
+
+    InputError where the schema of an argument is none.
+    """
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self.tools = dict(tools)
+        _refuse_broken_schemas(self.tools)
         self.specs = tuple(_spec(name, tool) for name, tool in self.tools.items())
 
     @property
@@ -102,6 +107,19 @@ class Play:
         )
 
 
+def _refuse_broken_schemas(tools: Mapping[str, Tool]) -> None:
+    if not tools:
+        return
+    from jsonschema import Draft202012Validator, SchemaError
+
+    for name, tool in tools.items():
+        for argument, schema in tool.arguments.items():
+            try:
+                Draft202012Validator.check_schema(dict(schema))
+            except SchemaError as error:
+                raise InputError(f"tool {name!r}, argument {argument!r}: no JSON Schema: {error.message}") from error
+
+
 def _spec(name: str, tool: Tool) -> dict[str, Any]:
     required = [argument for argument, schema in tool.arguments.items() if "default" not in schema]
     properties = {argument: dict(schema) for argument, schema in tool.arguments.items()}
@@ -115,7 +133,7 @@ def _defaults(tool: Tool) -> dict[str, Any]:
 
 def _problems(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with a call's arguments; nothing is where the tool declares none."""
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # its stubs are a package of their own
+    from jsonschema import Draft202012Validator
 
     if not tool.arguments:
         return
