@@ -291,11 +291,12 @@ def test_an_approved_call_runs_and_the_model_is_told_by_a_system_message():
 def test_a_refused_call_does_not_run_and_the_model_is_told():
     output, bodies = talk(PROPOSE, says("I asked."), LOOK, says("Still down."), steps=("q", NO), tools=TOOLS)
     second = output.turns[1]
-    assert (second.request, second.results) == (NO.sent, ())
+    why = "refused by Ines: not now"
+    assert second.results == (ToolCall("restart", {"name": "bell"}, error=why, id="w-1"),)
     assert second.tool_calls[0].result == '"down"'
     told = json.loads(bodies[2]["messages"][-1]["content"].partition(". ")[2])
     assert (told["decision"], told["rationale"]) == ("refused", "not now")
-    assert told["calls"] == [{"id": "w-1", "tool": "restart", "arguments": {"name": "bell"}}]
+    assert told["calls"] == [{"id": "w-1", "tool": "restart", "arguments": {"name": "bell"}, "error": why}]
 
 
 def test_a_conversation_ends_where_nothing_was_left_to_decide():

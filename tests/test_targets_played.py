@@ -50,24 +50,31 @@ def test_a_guarded_write_is_proposed_and_changes_nothing():
 
 def test_an_approved_write_runs_with_its_approver_in_the_audit_row():
     world = play(status=STATUS, restart=RESTART)
-    done = world.approve(ToolCall("restart", {"name": "bell"}, id="w-1"), YES)
+    done = world.decide(ToolCall("restart", {"name": "bell"}, id="w-1"), YES)
     audit = {"tool": "restart", "arguments": {"name": "bell"}, "approver": "Ines", "rationale": "customers wait"}
     assert (done.id, done.error) == ("w-1", None)
     assert json.loads(done.result) == {"status": "restarted", "audit": audit}
     assert gave(world.call("status", {"name": "bell"})) == {"state": "ringing"}
 
 
+def test_a_refused_write_does_not_run():
+    world = play(status=STATUS, restart=RESTART)
+    refused = world.decide(ToolCall("restart", {"name": "bell"}, id="w-1"), Step(approve=False, approver="Ines"))
+    assert (refused.id, refused.result, refused.error) == ("w-1", None, "refused by Ines")
+    assert gave(world.call("status", {"name": "bell"})) == {"state": "silent"}
+
+
 def test_a_write_to_one_thing_does_not_change_another():
     status = Tool(arguments={"name": TEXT}, returns=(Returns(after="restart", result="new"), Returns(result="old")))
     world = play(status=status, restart=RESTART)
-    world.approve(ToolCall("restart", {"name": "drum"}), YES)
+    world.decide(ToolCall("restart", {"name": "drum"}), YES)
     assert [gave(world.call("status", {"name": name})) for name in ("bell", "drum")] == ["old", "new"]
 
 
 def test_a_write_that_failed_did_not_happen():
     broken = RESTART.model_copy(update={"returns": (Returns(error="the panel is locked"),)})
     world = play(status=STATUS, restart=broken)
-    failed = world.approve(ToolCall("restart", {"name": "bell"}), YES)
+    failed = world.decide(ToolCall("restart", {"name": "bell"}), YES)
     assert (failed.result, failed.error) == (None, "the panel is locked")
     assert gave(world.call("status", {"name": "bell"})) == {"state": "silent"}
 
@@ -75,20 +82,20 @@ def test_a_write_that_failed_did_not_happen():
 def test_worlds_of_one_run_know_nothing_of_each_other():
     tools = PlayedTools({"status": STATUS, "restart": RESTART})
     first, second = tools.begin(), tools.begin()
-    first.approve(ToolCall("restart", {"name": "bell"}), YES)
+    first.decide(ToolCall("restart", {"name": "bell"}), YES)
     assert gave(second.call("status", {"name": "bell"})) == {"state": "silent"}
 
 
 def test_texts_are_filled_in_everywhere_and_unknown_places_stay():
     returns = Returns(result={"by": "{approver}: {rationale}", "list": ["{name}", 3, None], "as": "{is} {count}"})
     tool = RESTART.model_copy(update={"returns": (returns,), "arguments": {"name": TEXT, "count": {"type": "integer"}}})
-    done = json.loads(play(r=tool).approve(ToolCall("r", {"name": "bell", "count": 2}), YES).result)
+    done = json.loads(play(r=tool).decide(ToolCall("r", {"name": "bell", "count": 2}), YES).result)
     assert (done["by"], done["list"], done["as"]) == ("Ines: customers wait", ["bell", 3, None], "{is} 2")
 
 
 def test_an_argument_cannot_name_the_approver():
     tool = Tool(write=True, guarded=True, returns=(Returns(result={"by": "{approver}"}),))
-    done = json.loads(play(r=tool).approve(ToolCall("r", {"approver": "the model"}), YES).result)
+    done = json.loads(play(r=tool).decide(ToolCall("r", {"approver": "the model"}), YES).result)
     assert (done["by"], done["audit"]["approver"]) == ("Ines", "Ines")
 
 
@@ -125,7 +132,7 @@ def test_an_argument_with_a_default_may_be_left_out():
 def test_a_tool_without_answers_gives_null_and_its_approved_write_says_done():
     tool = Tool(write=True, guarded=True)
     assert play(look=Tool()).call("look", {"any": 1}).result == "null"
-    assert json.loads(play(do=tool).approve(ToolCall("do", {}), YES).result)["status"] == "done"
+    assert json.loads(play(do=tool).decide(ToolCall("do", {}), YES).result)["status"] == "done"
 
 
 def test_the_digest_follows_what_a_tool_gives():

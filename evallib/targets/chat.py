@@ -150,13 +150,12 @@ class _Conversation:
             )  # fmt: skip
 
     def open(self, step: Step) -> tuple[ToolCall, ...]:
-        """Tell the model what the step says; the results of calls that it approves. A refused call has none."""
+        """Tell the model what the step says; the results of the calls that it decides."""
         if step.approve is None:
             self.messages.append({"role": "user", "content": step.ask})
             return ()
-        pending = self.turns[-1].pending
-        results = tuple(self.play.approve(call, step) for call in pending) if step.approve else ()
-        self.messages.append({"role": "system", "content": _told(step, results or pending)})
+        results = tuple(self.play.decide(call, step) for call in self.turns[-1].pending)
+        self.messages.append({"role": "system", "content": _told(step, results)})
         return tuple(
             replace(r, result=self.kept(r.result, whole=True), error=self.kept(r.error, whole=True)) for r in results
         )

@@ -65,9 +65,13 @@ class Play:
             return Looked(json.dumps({"status": AWAITING, "detail": detail}), pending=True)
         return self._run(name, arguments, {})
 
-    def approve(self, call: ToolCall, decision: Step) -> ToolCall:
-        """The result of a proposed call that a person approved: it runs now, with an audit row."""
-        gave = self._run(call.name, call.arguments, {"approver": decision.approver, "rationale": decision.rationale})
+    def decide(self, call: ToolCall, decision: Step) -> ToolCall:
+        """What became of a proposed call: approved it runs now, with an audit row; refused it ends in an error."""
+        said = {"approver": decision.approver, "rationale": decision.rationale}
+        if decision.approve:
+            gave = self._run(call.name, call.arguments, said)
+        else:
+            gave = Looked(error=": ".join(filter(None, [f"refused by {decision.approver}", decision.rationale])))
         return ToolCall(call.name, call.arguments, gave.result, gave.error, call.id)
 
     def _run(self, name: str, arguments: Mapping[str, Any], decision: Mapping[str, str]) -> Looked:
