@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evallib.errors import InputError
 
-__all__ = ["notebook", "recorded_run", "suite_dir"]
+__all__ = ["notebook", "recorded_run", "suite_dir", "suite_path"]
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -20,6 +20,15 @@ def notebook(name: str) -> Path:
 def suite_dir(name: str) -> Path:
     """The folder of the suite called `name`; `./data/suites` wins where it has it."""
     return _find("suite", name, "data/suites", "_suites")
+
+
+def suite_path(text: str) -> Path:
+    """The path that `text` writes, or the folder of a suite called so where nothing lies at that path."""
+    path = Path(text)
+    try:
+        return path if path.exists() else suite_dir(text)
+    except InputError:
+        return path
 
 
 def recorded_run(name: str) -> Path:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from evallib._assets import suite_path
 from evallib.errors import EvallibError, IncompleteError
 
 __all__ = ["build_parser", "main"]
@@ -122,10 +123,10 @@ def _add_running(commands: Any) -> None:
     demo = _command(commands, "demo", "demo", "the whole loop into build/demo, fresh each time")
     demo.add_argument("--out", type=Path, default=Path("build/demo"))
     validate = _command(commands, "validate", "validate", "load a suite, lint it, run its self-check")
-    validate.add_argument("suite", type=Path)
+    validate.add_argument("suite", type=suite_path)
     _json(validate)
     run = _command(commands, "run", "run", "run a suite against a target, score it, decide the gate")
-    run.add_argument("suite", type=Path)
+    run.add_argument("suite", type=suite_path)
     run.add_argument("--target", required=True, help="kind[:address], e.g. scripted, chat:URL#MODEL")
     run.add_argument("--samples", type=int, default=1, help="samples per case (default 1)")
     run.add_argument("--jobs", type=int, default=4, help="samples in flight (default 4)")

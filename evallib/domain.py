@@ -25,9 +25,12 @@ class Returns(_Written):
     when: Mapping[str, Any] = Field(default_factory=dict)
     """The call has at least these arguments."""
     after: str = ""
-    """This tool ran earlier in the same sample, as a guarded write does once it is approved."""
+    """This tool ran earlier in the same sample, as a guarded write does once it is approved, with the same values for
+    the arguments that both calls have."""
     result: Any = None
-    """Any JSON value; in its texts `{approver}`, `{rationale}` and `{argument}` are filled in."""
+    """Any JSON value; in its texts `{approver}`, `{rationale}` and `{ARGUMENT}`, an argument's name, are filled in.
+
+    An approved write adds `audit` to it, unless it stands there: tool, arguments, approver, rationale."""
     error: str = ""
     """The tool fails with this sentence instead."""
 

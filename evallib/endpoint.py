@@ -50,7 +50,7 @@ class BadReply(EndpointError):  # noqa: N818 - as above
 
 
 class ToolRequest(NamedTuple):
-    """A tool call a model asks for; `arguments` stay raw text when they are no JSON object."""
+    """A tool call a model asks for; `arguments` stay raw text when they are no JSON object, `id` may be empty."""
 
     id: str
     name: str
@@ -291,12 +291,11 @@ def _tool_calls(calls: Any) -> tuple[ToolRequest, ...]:
     if not isinstance(calls, list):
         raise BadReply("the reply's tool_calls are no list")
     found = []
-    for index, call in enumerate(calls):
+    for call in calls:
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise BadReply("the reply has a tool call without a function name")
-        identity = call.get("id") or f"call_{index}"
-        found.append(ToolRequest(str(identity), function["name"], _arguments(function.get("arguments"))))
+        found.append(ToolRequest(str(call.get("id") or ""), function["name"], _arguments(function.get("arguments"))))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from evallib.adjudication import Readings
 from evallib.entries import Reading
-from evallib.records import POST_HOC_LABEL, Outcome, Sample, SampleKey, Verdict
+from evallib.records import POST_HOC_LABEL, Outcome, Sample, SampleKey, ToolCall, Verdict
 
 __all__ = [
     "printable",
@@ -131,9 +131,10 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) 
         f"== {sample.case_id} sample {sample.sample}: {_word(outcome)}, score {number(outcome.score)} ({sample.status})"
     ]
     lines += [printable(line) for line in (sample.answer or "(no answer)").split("\n")]
-    for call in sample.tool_calls:
-        ended = f" error: {call.error}" if call.error else ""
-        lines.append(printable(f"-- call {call.name} {dict(call.arguments)}{ended}")[:200])
+    for turn in sample.turns:
+        lines += [_call_line("call", call) for call in turn.tool_calls]
+        lines += [_call_line("left open", call) for call in turn.pending]
+        lines += [_call_line("result of", call, call.result or "") for call in turn.results]
     rows = [
         [
             _verdict_word(v),
@@ -146,6 +147,11 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) 
         for v in verdicts
     ]
     return [*lines, *table(["verdict", "check", "raw", "", "origin", "reason"], rows), ""]
+
+
+def _call_line(what: str, call: ToolCall, came: str = "") -> str:
+    ended = f" error: {call.error}" if call.error else f" {came}" if came else ""
+    return printable(f"-- {what} {call.name} {dict(call.arguments)}{ended}").replace("\n", " ")[:200]
 
 
 def _verdict_word(verdict: Verdict) -> str:

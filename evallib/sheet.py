@@ -87,7 +87,10 @@ def make_sheet(
 
 def _folds(sample: Sample) -> list[Fold]:
     folds = [Fold("tool calls", _call_line(call), _call_text(call)) for call in sample.tool_calls]
-    folds += [_folded("earlier turns", f"{t.step}. ", t.text) for t in sample.turns[:-1] if t.text]
+    turns = sample.turns
+    folds += [Fold("left open for a person", _call_line(c), _call_text(c)) for t in turns for c in t.pending]
+    folds += [Fold("results of earlier calls", _call_line(c), _call_text(c)) for t in turns for c in t.results]
+    folds += [_folded("earlier turns", f"{t.step}. ", t.text) for t in turns[:-1] if t.text]
     folds += [_folded("recorded beside the answer", "", text) for text in sample.recorded]
     return folds + [_folded("files", f"{path}: ", text) for path, text in sample.files.items()]
 

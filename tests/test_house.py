@@ -111,6 +111,8 @@ def test_the_working_folder_wins_over_what_evallib_brings(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     assert _assets.notebook("adjudicate").resolve() == tmp_path / "notebooks/adjudicate.ipynb"
     assert _assets.suite_dir("basics") == ROOT / "data/suites/basics"
+    assert _assets.suite_path("basics") == ROOT / "data/suites/basics"
+    assert _assets.suite_path("no/such.yaml") == Path("no/such.yaml")
 
 
 @pytest.mark.parametrize("name", ["nowhere", "../suites/basics", ""])
@@ -125,6 +127,6 @@ def test_the_wheel_carries_notebooks_suites_and_the_recorded_run(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {f"evallib/_notebooks/{path.name}" for path in NOTEBOOKS} <= names
-    assert {f"evallib/_suites/{suite}/suite.yaml" for suite in ("basics", "tickets")} <= names
+    assert {f"evallib/_suites/{suite}/suite.yaml" for suite in ("basics", "operations", "tickets")} <= names
     assert "evallib/_runs/basics-smollm2/run.json" in names
     assert not [name for name in names if name.startswith(("tests/", "tools/", "data/", "notebooks/"))]

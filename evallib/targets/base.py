@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from evallib.domain import Tool
 from evallib.records import SampleStatus, Turn, Usage
 from evallib.suite import Deadlines, Step
 
@@ -42,6 +43,8 @@ class Setting:
     folder: Path = Path()
     """Where the suite's file lies."""
     options: TargetOptions = field(default_factory=TargetOptions)
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """Tools that evallib plays for the target: their declaration says what a call gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Target(Protocol):
         ...
 
     def run(self, steps: tuple[Step, ...], *, seed: int, deadlines: Deadlines) -> TargetOutput:
-        """One sample. Only `ask` of a step may be sent on; failures are statuses, not exceptions."""
+        """One sample. Only what a step asks or decides may be sent on; failures are statuses, not exceptions."""
         ...
 
     def close(self) -> None:

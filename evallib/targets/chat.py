@@ -1,9 +1,15 @@
-"""The chat target: a conversation with any OpenAI-compatible endpoint, one user message per step."""
+"""The chat target: a conversation with any OpenAI-compatible endpoint.
+
+A request is a user message. A decision is a system message with what became of the calls that the step before left
+open: no user can write one, so a user's claim of an approval stays a claim.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -13,6 +19,7 @@ from evallib.records import SampleStatus, ToolCall, Turn, Usage, digest
 from evallib.suite import Deadlines, Step
 from evallib.targets.base import ESCAPED, TRUNCATED, Setting, Target, TargetOutput, escape
 from evallib.targets.knowledge import Knowledge, Looked
+from evallib.targets.played import PlayedTools
 
 __all__ = ["MAX_ROUNDS", "ChatTarget", "open_chat"]
 
@@ -33,12 +40,16 @@ def open_chat(address: str, setting: Setting) -> Target:
 
 
 class ChatTarget(Target):
-    """One model behind one endpoint, with the suite's system prompt and, where it has one, its knowledge folder."""
+    """One model behind one endpoint, with the suite's system prompt and, where it has them, knowledge and tools."""
 
     def __init__(self, endpoint: Endpoint, setting: Setting) -> None:
         self.endpoint = endpoint
         self.system, self.options = setting.system, setting.options
         self.knowledge = Knowledge(setting.knowledge) if setting.knowledge else None
+        # A suite may list the knowledge tools among its own; the folder answers those.
+        own = Knowledge.NAMES if self.knowledge else frozenset()
+        self.played = PlayedTools({name: tool for name, tool in setting.tools.items() if name not in own})
+        self.offered = (*(Knowledge.TOOLS if self.knowledge else ()), *self.played.specs)
 
     @property
     def url(self) -> str:
@@ -55,6 +66,7 @@ class ChatTarget(Target):
             "parameters": {"temperature": self.options.temperature, "max_tokens": self.options.max_tokens},
             "system": digest(self.system, 16) if self.system else "",
             "knowledge": self.knowledge.digest if self.knowledge else "",
+            "tools": self.played.digest,
         }
 
     def preflight(self) -> None:
@@ -62,9 +74,9 @@ class ChatTarget(Target):
         self.endpoint.check()
 
     def run(self, steps: tuple[Step, ...], *, seed: int, deadlines: Deadlines) -> TargetOutput:
-        """One conversation: every step a user message, all in one history."""
+        """One conversation, all steps in one history; it ends where a step decides what nobody left open."""
         talk = _Conversation(self, seed, deadlines)
-        status, error, exit_code = talk.hold([step.sent for step in steps])
+        status, error, exit_code = talk.hold(steps)
         usage = sum((turn.usage for turn in talk.turns), Usage())
         answer = talk.turns[-1].text if talk.turns else ""
         return TargetOutput(
@@ -89,14 +101,18 @@ class _Conversation:
         self.messages: list[dict[str, Any]] = []
         if target.system:
             self.messages.append({"role": "system", "content": target.system})
+        self.play = target.played.begin()
         self.turns: list[Turn] = []
         self.flags: set[str] = set()
+        self.ids: set[str] = set()
 
-    def hold(self, asks: Sequence[str]) -> tuple[SampleStatus, str, int | None]:
+    def hold(self, steps: Sequence[Step]) -> tuple[SampleStatus, str, int | None]:
         """All turns in order; how it ended: status, reason, exit code."""
-        for number, ask in enumerate(asks, 1):
+        for number, step in enumerate(steps, 1):
+            if step.approve is not None and not (self.turns and self.turns[-1].pending):
+                return "completed", "", 0
             try:
-                self.turn(number, ask)
+                self.turn(number, step)
             except ModelTimeout as error:
                 return "timed_out", f"step {number}: {error}", _TIMED_OUT
             except _TooManyRoundsError as error:
@@ -107,11 +123,12 @@ class _Conversation:
                 return "harness_error", f"step {number}: {error}", None
         return "completed", "", 0
 
-    def turn(self, number: int, ask: str) -> None:
+    def turn(self, number: int, step: Step) -> None:
         """One step; what happened is kept also when it fails."""
-        self.messages.append({"role": "user", "content": ask})
         started = monotonic()
+        results = self.open(step)
         calls: list[ToolCall] = []
+        pending: list[ToolCall] = []
         usage, text = Usage(), ""
         try:
             for rounds in range(MAX_ROUNDS + 1):
@@ -122,22 +139,37 @@ class _Conversation:
                     self.messages.append({"role": "assistant", "content": text})
                     return
                 if rounds < MAX_ROUNDS:
-                    self.answer_tools(reply, calls)
+                    self.answer_tools(reply, calls, pending)
             raise _TooManyRoundsError(f"the model still asked for tools after {MAX_ROUNDS} rounds")
         finally:
-            took = monotonic() - started
-            self.turns.append(Turn(number, self.clean(ask), text, tuple(calls), usage=usage, duration_s=took))
+            self.turns.append(
+                Turn(
+                    number, self.clean(step.sent), text, tuple(calls), results, tuple(pending),
+                    usage=usage, duration_s=monotonic() - started,
+                )
+            )  # fmt: skip
+
+    def open(self, step: Step) -> tuple[ToolCall, ...]:
+        """Tell the model what the step says; the results of the calls that it decides."""
+        if step.approve is None:
+            self.messages.append({"role": "user", "content": step.ask})
+            return ()
+        results = tuple(self.play.decide(call, step) for call in self.turns[-1].pending)
+        self.messages.append({"role": "system", "content": _told(step, results)})
+        return tuple(
+            replace(r, result=self.kept(r.result, whole=True), error=self.kept(r.error, whole=True)) for r in results
+        )
 
     def ask(self, started: float) -> Reply:
         """One model call within what is left of the turn."""
         left = self.deadlines.turn_s - (monotonic() - started)
         if left <= 0:
             raise ModelTimeout(f"the turn did not end within {self.deadlines.turn_s:g} s")
-        options, knowledge = self.target.options, self.target.knowledge
+        options = self.target.options
         try:
             reply = self.target.endpoint.ask(
                 self.messages, temperature=options.temperature, seed=self.seed, max_tokens=options.max_tokens,
-                tools=knowledge.TOOLS if knowledge else None, timeout_s=min(left, self.deadlines.call_s),
+                tools=self.target.offered or None, timeout_s=min(left, self.deadlines.call_s),
             )  # fmt: skip
         except ModelTimeout as error:
             if left > self.deadlines.call_s:
@@ -147,33 +179,42 @@ class _Conversation:
             self.flags.add(TRUNCATED)
         return reply
 
-    def answer_tools(self, reply: Reply, calls: list[ToolCall]) -> None:
-        """Answer one round of tool calls: in the history for the model, in `calls` for the record."""
-        asked = [_echo(request) for request in reply.tool_calls]
+    def answer_tools(self, reply: Reply, calls: list[ToolCall], pending: list[ToolCall]) -> None:
+        """Answer one round of tool calls: in the history for the model, in `calls` and `pending` for the record."""
+        names = [self.own_id(self.clean(request.id) or "call") for request in reply.tool_calls]
+        requests = [one._replace(id=one.id or name) for one, name in zip(reply.tool_calls, names, strict=True)]
+        asked = [_echo(request) for request in requests]
         self.messages.append({"role": "assistant", "content": self.clean(reply.text) or None, "tool_calls": asked})
-        for request in reply.tool_calls:
+        for request, identity in zip(requests, names, strict=True):
             looked = self.look_up(request)
             content = looked.result if looked.error is None else f"error: {looked.error}"
             self.messages.append({"role": "tool", "tool_call_id": request.id, "content": content})
-            calls.append(
-                ToolCall(
-                    self.clean(request.name),
-                    self.clean_json(_arguments(request)),
-                    self.kept(looked.result),
-                    self.kept(looked.error),
-                )
-            )
+            name, arguments = self.clean(request.name), self.clean_json(_arguments(request))
+            kept = self.kept(looked.result, whole=request.name in self.target.played.tools)
+            calls.append(ToolCall(name, arguments, kept, self.kept(looked.error), identity))
+            if looked.pending:
+                pending.append(ToolCall(name, arguments, id=identity))
+
+    def own_id(self, given: str) -> str:
+        """`given`, numbered where an earlier call of this sample has it: checks tell calls and results apart by it."""
+        numbered = (f"{given}-{count}" for count in itertools.count(2))
+        free = next(one for one in itertools.chain([given], numbered) if one not in self.ids)
+        self.ids.add(free)
+        return free
 
     def look_up(self, request: ToolRequest) -> Looked:
         if isinstance(request.arguments, str):
             return Looked(error="the arguments are not a JSON object")
-        if self.target.knowledge is None:
+        if not self.target.offered:
             return Looked(error=f"unknown tool {request.name!r}; none was offered")
-        return self.target.knowledge.call(request.name, request.arguments)
+        knowledge = self.target.knowledge
+        if knowledge and (request.name in knowledge.NAMES or not self.target.played):
+            return knowledge.call(request.name, request.arguments)
+        return self.play.call(request.name, request.arguments)
 
-    def kept(self, text: str | None) -> str | None:
-        """A tool's result as the record keeps it: long ones cut, with a mark."""
-        if text is None or len(text) <= _KEPT:
+    def kept(self, text: str | None, *, whole: bool = False) -> str | None:
+        """A tool's result as the record keeps it: a long article cut, with a mark; what checks read as JSON `whole`."""
+        if text is None or whole or len(text) <= _KEPT:
             return None if text is None else self.clean(text)
         return self.clean(text[:_KEPT]) + f"… [cut: {len(text)} characters in all]"
 
@@ -190,6 +231,21 @@ class _Conversation:
         if isinstance(value, Mapping):
             return {self.clean(key): self.clean_json(inner) for key, inner in value.items()}
         return [self.clean_json(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _told(decision: Step, decided: Sequence[ToolCall]) -> str:
+    """A decision and what came of it, for the model: JSON, so that no text inside can pass for another message."""
+    calls = [
+        {"id": call.id, "tool": call.name, "arguments": dict(call.arguments), **_outcome(call)} for call in decided
+    ]
+    said = {"decision": "approved" if decision.approve else "refused", "approver": decision.approver,
+            "rationale": decision.rationale, "calls": calls}  # fmt: skip
+    return f"A person decided on the calls that were left open. {json.dumps(said, ensure_ascii=False)}"
+
+
+def _outcome(call: ToolCall) -> dict[str, str]:
+    found = {"result": call.result, "error": call.error}
+    return {key: text for key, text in found.items() if text is not None}
 
 
 def _arguments(request: ToolRequest) -> dict[str, Any]:

@@ -22,6 +22,8 @@ class Looked(NamedTuple):
 
     result: str | None = None
     error: str | None = None
+    pending: bool = False
+    """The call is left open until a person decides."""
 
 
 class Knowledge:
@@ -31,6 +33,8 @@ class Knowledge:
         _tool("list_articles", "List the articles of the knowledge base: id and title of each.", {}),
         _tool("read_article", "Read one article of the knowledge base.", {"id": {"type": "string"}}),
     )
+
+    NAMES = frozenset({"list_articles", "read_article"})
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():

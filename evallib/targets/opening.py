@@ -20,14 +20,14 @@ KINDS = {
 
 
 def open_target(spec: str, suite: Suite, suite_dir: Path, options: TargetOptions | None = None) -> Target:
-    """The target written as `kind[:address]`; it learns the suite's system prompt and knowledge folder, no more."""
+    """The target written as `kind[:address]`; it learns the suite's prompt, knowledge folder and tools, no more."""
     kind, _, address = spec.partition(":")
     if kind not in KINDS:
         raise InputError(f"unknown target kind {kind!r} in {spec!r}; known: {', '.join(sorted(KINDS))}")
     options = options or TargetOptions(deadlines=suite.deadlines)
     system = suite.system if options.system is None else options.system
     knowledge = suite_dir / suite.knowledge if suite.knowledge else None
-    return _found(KINDS[kind])(address, Setting(system, knowledge, suite_dir, options))
+    return _found(KINDS[kind])(address, Setting(system, knowledge, suite_dir, options, suite.tools))
 
 
 def open_custom(address: str, setting: Setting) -> Target:

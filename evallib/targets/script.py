@@ -107,7 +107,8 @@ class When(_Written):
     model: str | None = None
     """The model asked for; without it every model but `judge`."""
     system_contains: tuple[str, ...] = ()
-    """Each of these texts occurs in the system prompt."""
+    """Each of these texts occurs in the system prompt, or in what the model was told of a person's decision, as in
+    '"decision": "approved"'."""
     after_tool: str | None = None
     """The last message is the result of this tool (`*`: of any); without it, of none."""
     turn: int | None = Field(default=None, ge=1)
