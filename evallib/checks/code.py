@@ -56,8 +56,9 @@ class Code(Check):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                compiled(code)
                 statements = ast.parse(code).body
+                if statements:
+                    compiled(code)
         except SyntaxError as error:
             _refuse(error.msg, error.lineno)
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:
