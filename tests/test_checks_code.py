@@ -22,7 +22,7 @@ from evallib.cli import main
 from evallib.errors import InputError
 from evallib.records import Sample, ToolCall, Turn, Usage, Verdict
 from evallib.scoring import score_samples
-from evallib.store import Run
+from evallib.store import Run, open_run
 from evallib.strict_yaml import load_yaml
 from evallib.suite import Deadlines, parse_suite
 from tests.making import stored_run
@@ -200,6 +200,7 @@ def test_no_child_holds_another_record_or_the_environment(monkeypatch: pytest.Mo
         "others = [o for o in held if ('mar' + 'ker') in str(o) and own not in str(o)]\n"
         "pipes = [d for d in os.listdir('/proc/self/fd') if 'pipe' in (os.readlink(f'/proc/self/fd/{d}') "
         "if os.path.lexists(f'/proc/self/fd/{d}') else '')]\n"
+        "assert any(own in str(v) for v in held)\n"
         "return 0, repr((names, others, len(pipes), 'OPENAI_API_KEY' in os.environ, sorted(os.environ)))"
     )
     verdicts = code(body)([replace(SAMPLE, sample=n, answer=f"marker {n}") for n in range(1, 30)])
@@ -258,6 +259,16 @@ def test_the_deadline_of_the_suite_reaches_the_check_and_decides_nothing() -> No
     (again,) = score_samples(suite.under(Deadlines(check_s=0.3)), [SAMPLE])
     assert again.reason == "the code did not end within 0.3 s"
     assert again.decides == verdict.decides != ""
+    assert code("return True").within(1e300)([SAMPLE])[0].passed
+
+
+def test_the_deadline_of_the_command_line_stands_in_for_the_suite(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(suite_text("while True: pass"))
+    (tmp_path / "script.yaml").write_text("script: s\nreplies:\n- {when: {}, answers: [{text: four}]}\n")
+    command = ["run", str(tmp_path), "--target", "scripted", "--run-id", "r", "--data", str(tmp_path)]
+    assert main([*command, "--check-timeout", "0.3"]) == 0
+    (verdict,) = open_run("r", tmp_path).verdicts
+    assert (verdict.status, verdict.reason) == ("not_scored", "the code did not end within 0.3 s")
 
 
 def test_a_step_may_be_asked_by_code() -> None:

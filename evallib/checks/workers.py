@@ -32,6 +32,7 @@ _KEPT = ("PATH", "LD_LIBRARY_PATH")
 # `python -I` would do no more than -P and -s here, and would not take the fixed hash seed from the environment.
 _FLAGS = ("-P", "-s")
 _FIXED = {"LANG": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
+_LONGEST_S = 1e6  # a poll counts its milliseconds in 32 bits
 _GRACE_S = 30
 """How long a worker may be silent after every evaluation it holds was due."""
 
@@ -52,6 +53,7 @@ def evaluate(task: Task, count: int, seconds: float) -> list[Reply]:
 
     As many are in flight as there are cores. Whatever an evaluation does, the others get their replies.
     """
+    seconds = min(seconds, _LONGEST_S)
     replies: dict[int, Reply] = {}
     left: Sequence[int] = range(count)
     while left:
