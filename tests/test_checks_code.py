@@ -21,11 +21,11 @@ from evallib.checks.code import Code, outputs_of
 from evallib.cli import main
 from evallib.errors import InputError
 from evallib.records import Sample, ToolCall, Turn, Usage, Verdict
-from evallib.scoring import score_samples
+from evallib.scoring import probe_failures, score_samples
 from evallib.store import Run, open_run
 from evallib.strict_yaml import load_yaml
 from evallib.suite import Deadlines, parse_suite
-from tests.making import stored_run
+from tests.making import code_suite
 
 SAMPLE = Sample("r", "c-1", 1, answer="four", exit_code=0)
 
@@ -37,16 +37,6 @@ def code(body: str, **keys: object) -> Code:
 def judged(body: str, sample: Sample = SAMPLE, **keys: object) -> Verdict:
     (verdict,) = code(body, **keys)([sample])
     return verdict
-
-
-def suite_text(body: str, *more: str) -> str:
-    lines = "".join(f"    {line}\n" for line in body.splitlines())
-    return (
-        "suite: s\npass: critical\nchecks:\n- id: x\n  check: code\n  critical: true\n  code: |\n"
-        + lines
-        + "".join(f"{line}\n" for line in more)
-        + "cases:\n- {id: c-1, steps: [{ask: two and two}], key: {facts: [four], n: 4}}\n"
-    )
 
 
 # what it returns
@@ -166,7 +156,7 @@ def test_an_answer_file_of_the_target_is_not_replaced() -> None:
 
 def test_the_key_reaches_the_code_through_arguments_alone() -> None:
     body = "return outputs['answer'] in arguments['all'][0]['facts'], repr((sorted(outputs), arguments))"
-    suite = parse_suite(suite_text(body, "  arguments: {all: [{facts: key.facts}], n: key.n, text: keyed}"), "s")
+    suite = parse_suite(code_suite(body, "  arguments: {all: [{facts: key.facts}], n: key.n, text: keyed}"), "s")
     (verdict,) = score_samples(suite, [SAMPLE])
     assert verdict.passed
     assert "{'all': [{'facts': ['four']}], 'n': 4, 'text': 'keyed'}" in verdict.reason
@@ -175,7 +165,7 @@ def test_the_key_reaches_the_code_through_arguments_alone() -> None:
 
 def test_a_missing_key_is_named_when_the_suite_is_loaded() -> None:
     with pytest.raises(InputError, match="needs key 'gone'"):
-        parse_suite(suite_text("return 1", "  arguments: {all: [key.gone]}"), "s.yaml")
+        parse_suite(code_suite("return 1", "  arguments: {all: [key.gone]}"), "s.yaml")
 
 
 def test_a_changed_input_changes_nothing_for_the_next() -> None:
@@ -227,7 +217,7 @@ def test_no_child_holds_another_record_or_the_environment(monkeypatch: pytest.Mo
 )
 def test_code_that_is_no_body_is_refused_with_its_line(body: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        parse_suite(suite_text(body), "s.yaml")
+        parse_suite(code_suite(body), "s.yaml")
 
 
 @pytest.mark.parametrize(
@@ -242,17 +232,17 @@ def test_code_that_is_no_body_is_refused_with_its_line(body: str, message: str) 
 )
 def test_a_wrong_key_is_refused(keys: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        parse_suite(suite_text("return 1", keys), "s.yaml")
+        parse_suite(code_suite("return 1", keys), "s.yaml")
 
 
 def test_a_long_string_of_the_code_keeps_its_own_indentation() -> None:
     body = 'text = """a\n  b\nc"""\nreturn text == "a\\n  b\\nc"'
-    (verdict,) = score_samples(parse_suite(suite_text(body), "s"), [SAMPLE])
+    (verdict,) = score_samples(parse_suite(code_suite(body), "s"), [SAMPLE])
     assert verdict.passed
 
 
 def test_the_deadline_of_the_suite_reaches_the_check_and_decides_nothing() -> None:
-    text = suite_text("while True: pass", "deadlines: {check_s: 0.4}")
+    text = code_suite("while True: pass", "deadlines: {check_s: 0.4}")
     suite = parse_suite(text, "s")
     (verdict,) = score_samples(suite, [SAMPLE])
     assert verdict.reason == "the code did not end within 0.4 s"
@@ -263,7 +253,7 @@ def test_the_deadline_of_the_suite_reaches_the_check_and_decides_nothing() -> No
 
 
 def test_the_deadline_of_the_command_line_stands_in_for_the_suite(tmp_path: Path) -> None:
-    (tmp_path / "suite.yaml").write_text(suite_text("while True: pass"))
+    (tmp_path / "suite.yaml").write_text(code_suite("while True: pass"))
     (tmp_path / "script.yaml").write_text("script: s\nreplies:\n- {when: {}, answers: [{text: four}]}\n")
     command = ["run", str(tmp_path), "--target", "scripted", "--run-id", "r", "--data", str(tmp_path)]
     assert main([*command, "--check-timeout", "0.3"]) == 0
@@ -271,8 +261,13 @@ def test_the_deadline_of_the_command_line_stands_in_for_the_suite(tmp_path: Path
     assert (verdict.status, verdict.reason) == ("not_scored", "the code did not end within 0.3 s")
 
 
+def test_a_probe_without_a_verdict_is_a_problem_of_the_suite() -> None:
+    suite = parse_suite(code_suite("return outputs['no']", "probes: [{name: p, case: c-1, answer: four}]"), "s")
+    assert "probe 'p': check 'x' has no verdict on it: the code raised KeyError" in probe_failures(suite)[0]
+
+
 def test_a_step_may_be_asked_by_code() -> None:
-    text = suite_text("return 1.0, 'ok'").replace(
+    text = code_suite("return 1.0, 'ok'").replace(
         "{ask: two and two}", '{ask: a, checks: [{id: s, check: code, code: \'return outputs["answer"] == "b"\'}]}'
     )
     sample = replace(SAMPLE, turns=(Turn(1, "a", "b"), Turn(2, "c", "four")))
@@ -325,7 +320,7 @@ def test_a_killed_worker_costs_only_the_sample_that_it_died_over(fifo: Path) -> 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_no_process_outlives_evallib(fifo: Path, number: signal.Signals) -> None:
     folder = fifo.parent
-    (folder / "suite.yaml").write_text(suite_text(TELLS, f"  arguments: {{fifo: {fifo}}}", "deadlines: {check_s: 300}"))
+    (folder / "suite.yaml").write_text(code_suite(TELLS, f"  arguments: {{fifo: {fifo}}}", "deadlines: {check_s: 300}"))
     (folder / "script.yaml").write_text("script: s\nreplies:\n- {when: {}, answers: [{text: tells}]}\n")
     command = [sys.executable, "-m", "evallib.cli", "run", str(folder), "--target", "scripted", "--run-id", "r"]
     with subprocess.Popen([*command, "--data", str(folder)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as run:
@@ -334,107 +329,6 @@ def test_no_process_outlives_evallib(fifo: Path, number: signal.Signals) -> None
         assert ended(child)
         assert ended(worker)
         assert run.wait(30) == (-9 if number == signal.SIGKILL else 130)
-
-
-# whose code runs
-
-MARKS = "open('{0}', 'w').close()\nreturn True, 'ran'"
-
-
-@pytest.fixture
-def copies(tmp_path: Path) -> Path:
-    """The folder of a run and a rescoring whose suites would leave a file `ran` beside it."""
-    text = suite_text(MARKS.format(tmp_path / "ran"))
-    folder = stored_run(tmp_path / "data", {"c-1": ["four"]}, suite_text=text).folder
-    (folder / "rescored" / "x").mkdir(parents=True)
-    (folder / "rescored" / "x" / "suite.yaml").write_text(text)
-    (tmp_path / "script.yaml").write_text("script: s\nreplies:\n- {when: {}, answers: [{text: four}]}\n")
-    (tmp_path / "entry.yaml").write_text(
-        "kind: rescoring\nslug: x\nauthor: a\nreason: because\nchanges: []\nexpects: []\n"
-    )
-    assert (tmp_path / "ran").exists()  # the suite was one's own when the run was scored
-    (tmp_path / "ran").unlink()
-    return folder
-
-
-def commands(tmp_path: Path, suite: Path) -> list[list[str]]:
-    stored = ["--data", str(tmp_path / "data"), "--adjudications", str(tmp_path / "log")]
-    script = f"scripted:{tmp_path / 'script.yaml'}"
-    return [
-        ["validate", str(suite)],
-        ["run", str(suite), "--target", script, "--run-id", "r-2", *stored],
-        ["rescore", "r-1", "--suite", str(suite), "--entry", str(tmp_path / "entry.yaml"), "--preview", *stored],
-    ]
-
-
-@pytest.mark.parametrize("which", ["suite.yaml", ".", "rescored/x/suite.yaml", "link"])
-def test_a_copy_in_a_run_folder_runs_no_code_unless_it_is_trusted(
-    copies: Path, tmp_path: Path, which: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "link.yaml").symlink_to(copies / "suite.yaml")
-    suite = tmp_path / "link.yaml" if which == "link" else copies / which
-    for command in commands(tmp_path, suite):
-        assert main(command) == 2
-        said = capsys.readouterr().err
-        assert "check 'x' runs code" in said
-        assert "--trust-code" in said
-        assert said.count("\n") == 1
-    assert not (tmp_path / "ran").exists()
-    assert [main([*command, "--trust-code"]) for command in commands(tmp_path, suite)[:2]] == [0, 0]
-    assert (tmp_path / "ran").exists()
-
-
-def test_a_copy_elsewhere_is_ones_own_and_a_copy_without_code_is_harmless(copies: Path, tmp_path: Path) -> None:
-    own = tmp_path / "suite.yaml"
-    own.write_bytes((copies / "suite.yaml").read_bytes())
-    assert main(["validate", str(own)]) == 0
-    harmless = stored_run(tmp_path / "other", {"c-1": ["four"]}).folder
-    assert main(["validate", str(harmless)]) == 0
-
-
-def test_reading_a_run_runs_nothing(copies: Path, tmp_path: Path) -> None:
-    stored = ["--data", str(tmp_path / "data"), "--adjudications", str(tmp_path / "log")]
-    (copies / "rescored" / "x" / "suite.yaml").unlink()
-    (copies / "rescored" / "x").rmdir()
-    reading = ["adjudicate", "r-1", "c-1", "1", "--by", "Ann", "--reading", "fail", "--reason", "It says too little."]
-    for command in (["show", "r-1"], ["metrics", "r-1"], ["gate", "r-1"], reading, ["compare", "r-1"]):
-        assert main([*command, *stored]) == 0
-    assert main(["metrics", "r-1", "--view", "read", *stored]) == 0
-    assert main(["verify", str(copies), *stored]) == 0
-    assert main(["report", "r-1", "--notebook", "gate", "--out", str(tmp_path / "report"), *stored]) == 0
-    assert not (tmp_path / "ran").exists()
-
-
-def test_a_stored_suite_imports_no_package(tmp_path: Path) -> None:
-    (tmp_path / "ours_for_code.py").write_text(
-        f"open({str(tmp_path / 'ran')!r}, 'w').close()\n"
-        "from evallib.checks.base import Texts\nfrom evallib.checks.process import NotEmpty\n"
-        "class Mine(NotEmpty):\n    check: str\n    extra: Texts = ()\n"
-    )
-    text = suite_text("return 1").replace(
-        "- id: x\n  check: code\n  critical: true\n  code: |\n    return 1\n",
-        ("- {id: x, check: 'ours_for_code:Mine', critical: true, extra: key.facts}\n"),
-    )
-    (tmp_path / "s.yaml").write_text(text)
-    (tmp_path / "script.yaml").write_text("script: s\nreplies:\n- {when: {}, answers: [{text: four}]}\n")
-    stored = ["--data", str(tmp_path / "data"), "--adjudications", str(tmp_path / "log")]
-
-    def evallib(*command: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "ran").unlink(missing_ok=True)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
-        return subprocess.run(
-            [sys.executable, "-m", "evallib.cli", *command], env=environment, capture_output=True, text=True
-        )
-
-    made = evallib("run", str(tmp_path / "s.yaml"), "--target", "scripted", "--run-id", "r", *stored)
-    assert (made.returncode, (tmp_path / "ran").exists()) == (0, True), made.stderr
-    for command in ("show", "metrics", "gate", "compare"):
-        read = evallib(command, "r", *stored)
-        assert (read.returncode, (tmp_path / "ran").exists()) == (0, False), read.stderr
-    refused = evallib("validate", str(tmp_path / "data" / "runs" / "r"))
-    assert (refused.returncode, (tmp_path / "ran").exists()) == (2, False)
-    assert "--trust-code" in refused.stderr
-    assert evallib("validate", str(tmp_path / "data" / "runs" / "r"), "--trust-code").returncode == 0
 
 
 # article 1

@@ -30,7 +30,7 @@ _ROUNDING = 1e-9
 class Code(Check):
     """The body of a Python function of `outputs` and `arguments` that returns a score and a reason.
 
-    Example: `{id: short, check: code, code: 'return len(outputs["answer"]) < 900, "counted"', arguments: {}}`
+    Example: `{id: short, check: code, code: 'return 0 < len(outputs["answer"]) < 900, "counted"'}`
 
     It returns `(score, reason)`, `{'score': ..., 'reason': ...}` or the score alone; a score is True, False or a
     finite number in `range`. `outputs` holds files, answer, exit_code, tool_calls, turns, duration_s and usage (see
