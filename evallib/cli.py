@@ -115,6 +115,10 @@ def _command(commands: Any, name: str, call: str, text: str) -> argparse.Argumen
     return command
 
 
+def _trust_code(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--trust-code", action="store_true", help="run a suite's code though it lies in a run folder")
+
+
 def _json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
@@ -124,6 +128,7 @@ def _add_running(commands: Any) -> None:
     demo.add_argument("--out", type=Path, default=Path("build/demo"))
     validate = _command(commands, "validate", "validate", "load a suite, lint it, run its self-check")
     validate.add_argument("suite", type=suite_path)
+    _trust_code(validate)
     _json(validate)
     run = _command(commands, "run", "run", "run a suite against a target, score it, decide the gate")
     run.add_argument("suite", type=suite_path)
@@ -143,6 +148,7 @@ def _add_running(commands: Any) -> None:
     for name in ("call", "turn", "judge", "check", "run"):
         run.add_argument(f"--{name}-timeout", type=float, metavar="S", help=f"deadline of one {name}, in seconds")
     run.add_argument("--exit-code", action="store_true", help="status 1 when the gate is blocked")
+    _trust_code(run)
     _json(run)
     serve = _command(
         commands, "serve-script", "serve_script", "serve a script as an OpenAI-compatible model on loopback"
@@ -190,6 +196,7 @@ def _add_reporting(commands: Any) -> None:
     rescore.add_argument("--suite", type=Path, required=True)
     rescore.add_argument("--entry", type=Path, required=True)
     rescore.add_argument("--preview", action="store_true", help="show what would flip and write nothing but a stamp")
+    _trust_code(rescore)
     _json(rescore)
     report = _command(commands, "report", "report", "execute the notebooks into one self-contained HTML page per run")
     report.add_argument("run", nargs="+")

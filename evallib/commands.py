@@ -28,7 +28,7 @@ def validate(given: Arguments) -> int:
     from evallib.scoring import probe_failures
     from evallib.suite import load_suite
 
-    suite = load_suite(given.suite)
+    suite = load_suite(given.suite, trust_code=given.trust_code)
     problems = probe_failures(suite)
     splits = {split: sum(c.split == split for c in suite.cases) for split in ("train", "validation", "holdout")}
     totals = {
@@ -69,7 +69,7 @@ def run(given: Arguments) -> int:
     from evallib.targets import open_target
 
     path = given.suite / "suite.yaml" if given.suite.is_dir() else given.suite
-    suite = load_suite(path)
+    suite = load_suite(path, trust_code=given.trust_code)
     options = RunOptions(
         run_id=given.run_id or new_run_id(suite, given.target),
         samples=given.samples,
@@ -79,6 +79,7 @@ def run(given: Arguments) -> int:
         seed=given.seed,
         resume=given.resume,
         judges=not given.no_judges,
+        trust_code=given.trust_code,
         labels=_pairs(given.label, "--label"),
     )
     read_log(given.adjudications)  # a log that cannot be read is told before the first sample, not after the last
@@ -269,7 +270,9 @@ def rescore(given: Arguments) -> int:
     runs = [open_run(reference, given.data) for reference in given.run]
     if len({found.id for found in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
-    rescored = apply(runs, given.suite, given.entry, given.adjudications, preview=given.preview)
+    rescored = apply(
+        runs, given.suite, given.entry, given.adjudications, preview=given.preview, trust_code=given.trust_code
+    )
     if given.json:
         _print_json(rescored.as_dict())
     else:

@@ -109,14 +109,20 @@ def view_name(entry: Rescoring) -> str:
 
 
 def rescore(
-    runs: Sequence[Run], suite_path: Path, entry_path: Path, adjudications: Path, *, preview: bool = False
+    runs: Sequence[Run],
+    suite_path: Path,
+    entry_path: Path,
+    adjudications: Path,
+    *,
+    preview: bool = False,
+    trust_code: bool = False,
 ) -> Rescored:
     """Apply the suite in `suite_path` to stored runs under the entry in `entry_path`, all runs or none.
 
     A preview shows what would flip, refuses nothing the entry lacks, and leaves a stamp of what it expected.
     """
     suite_path = suite_path / "suite.yaml" if suite_path.is_dir() else suite_path
-    load_suite(suite_path)  # says what is wrong with it, or that it is not there
+    load_suite(suite_path, trust_code=trust_code)  # says what is wrong with it, or that it is not there
     text = suite_path.read_bytes()
     suite = parse_suite(text.decode("utf-8"), str(suite_path))
     written = load_rescoring(entry_path)

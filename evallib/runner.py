@@ -25,6 +25,7 @@ from evallib.store import Journal, Run, begin_run, finish_run, list_runs
 from evallib.store.runs import refuse_finished, run_folder, unfinished
 from evallib.suite import Case, Deadlines, Suite, parse_suite
 from evallib.targets.base import Target, TargetOutput
+from evallib.trust import refuse_run_copy
 
 __all__ = ["JudgePanel", "RunOptions", "new_run_id", "run_suite", "sample_seed", "token_drift"]
 
@@ -58,6 +59,8 @@ class RunOptions:
     judges: bool = True
     """False leaves model judges out: their verdicts do not apply, and a gate that asks for them stays blocked."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    trust_code: bool = False
+    """True runs a suite's code although it is a copy in a run folder."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.samples < SEEDS_PER_CASE:
@@ -102,6 +105,8 @@ def run_suite(
     InputError when suite, options or an existing run forbid it (nothing is written), IncompleteError when it was
     stopped and can be resumed.
     """
+    if not options.trust_code:
+        refuse_run_copy(suite_path)
     text = suite_path.read_bytes()
     suite = parse_suite(text.decode("utf-8"), str(suite_path))
     if suite.recorded:
@@ -130,7 +135,7 @@ def run_suite(
             str(plan["target"].get("model", "")),
         )
         _work_off(work, todo, len(run.planned), options.jobs, progress)
-        return _compact(run, suite)
+        return _compact(run, suite.under(deadlines))
 
 
 @collector_paused()

@@ -127,7 +127,9 @@ def probe_failures(suite: Suite) -> list[str]:
         passes = probe.passes if probe.passes or probe.fails else tuple(computable)
         for name, wanted in [*((n, True) for n in passes), *((n, False) for n in probe.fails)]:
             (verdict,) = bounds[name].check([sample])
-            if verdict.status == "scored" and verdict.passed is not wanted:
+            if verdict.status == "not_scored":
+                problems.append(f"probe {probe.name!r}: check {name!r} has no verdict on it: {verdict.reason}")
+            elif verdict.status == "scored" and verdict.passed is not wanted:
                 says = "passes" if verdict.passed else "fails"
                 problems.append(f"probe {probe.name!r}: check {name!r} {says} case {probe.case!r}: {verdict.reason}")
     return problems

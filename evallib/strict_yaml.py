@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -33,14 +33,20 @@ class Document:
     value: Any
     lines: dict[Location, int]
     name: str
+    blocks: set[Location] = field(default_factory=set)
+    """Where texts stand as literal blocks, line by line below their key."""
 
-    def where(self, location: Location) -> str:
-        """`file, line N (a.b.c)` for the deepest part of `location` that the file holds."""
+    def where(self, location: Location, below: int = 0) -> str:
+        """`file, line N (a.b.c)` for the deepest part of `location` that the file holds.
+
+        `below`: which line of the text there is meant, from 1; counted where the text is a literal block.
+        """
         known = location
         while known and known not in self.lines:
             known = known[:-1]
         path = ".".join(str(part) for part in location)
-        return f"{self.name}, line {self.lines.get(known, 1)}" + (f" ({path})" if path else "")
+        line = self.lines.get(known, 1) + (below if known in self.blocks else 0)
+        return f"{self.name}, line {line}" + (f" ({path})" if path else "")
 
 
 def load_yaml(path: Path) -> Document:
@@ -70,7 +76,8 @@ def parse_yaml(text: str, name: str) -> Document:
     if node is None:
         return Document(None, lines, name)
     most = _MOST_PER_BYTE * len(text) + 1000  # without aliases a text holds fewer values than characters
-    return Document(_Builder(name, lines, most).build(node, ()), lines, name)
+    builder = _Builder(name, lines, most)
+    return Document(builder.build(node, ()), lines, name, builder.blocks)
 
 
 def _syntax_error(error: yaml.MarkedYAMLError, name: str) -> NoReturn:
@@ -87,6 +94,7 @@ class _Builder:
 
     def __init__(self, name: str, lines: dict[Location, int], most: int) -> None:
         self.name, self.lines, self.most, self.count = name, lines, most, 0
+        self.blocks: set[Location] = set()
 
     def fail(self, node: Any, message: str) -> NoReturn:
         raise InputError(f"{self.name}, line {node.start_mark.line + 1}: {message}")
@@ -116,6 +124,8 @@ class _Builder:
                 self.fail(key_node, f"key {key!r} stands twice in one mapping; keep one")
             built[key] = self.build(value_node, (*at, key))
             self.lines[(*at, key)] = key_node.start_mark.line + 1
+            if value_node.start_mark.line == key_node.start_mark.line and getattr(value_node, "style", "") == "|":
+                self.blocks.add((*at, key))
         return built
 
     def scalar(self, node: Any) -> Any:
@@ -176,5 +186,6 @@ def first_problem(error: ValidationError, document: Document) -> str:
         return f"{document.where(at)}: {problem['input']!r} must be text; put it in quotes"
     message = problem["msg"].removeprefix("Value error, ")
     given = problem["input"] if isinstance(problem["input"], str | int | float) else ""
+    below = problem.get("ctx", {}).get("below", 0)
     shown = f" (given: {str(given)[:80]!r})" if given != "" and str(given) not in message else ""
-    return f"{document.where(at)}: {message[:1].lower()}{message[1:]}{shown}"
+    return f"{document.where(at, below)}: {message[:1].lower()}{message[1:]}{shown}"

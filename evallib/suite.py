@@ -20,8 +20,9 @@ from evallib.errors import InputError
 from evallib.gate import Gate
 from evallib.records import canonical_json, digest
 from evallib.strict_yaml import Document, first_problem, load_yaml, parse_yaml
+from evallib.trust import refuse_run_copy
 
-__all__ = ["Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite"]
+__all__ = ["Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite", "read_suite"]
 
 Id = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 
@@ -201,12 +202,19 @@ class Suite(_Written):
         """What the suite declares of tools and entities."""
         return Domain(self.tools, self.vocabulary, self.pairs, self.aliases)
 
+    def under(self, deadlines: Deadlines) -> Suite:
+        """This suite with its checks under other deadlines, as a command line may ask."""
+        changed = self.model_copy(update={"deadlines": deadlines})
+        changed.__dict__.pop("bound", None)  # the copy brings what was bound under the old ones
+        return changed
+
     def _applying(self, case: Case) -> list[Check]:
         wide = [c for c in self.checks if c.when is None or c.when.applies(case.tags, case.split)]
         return [*wide, *case.checks, *_over_steps(case)]
 
     def _bind(self, check: Check, case: Case) -> BoundCheck:
-        concrete = check.bind(case.key).in_domain(replace(self.domain, approvals=case.approvals))
+        domain = replace(self.domain, approvals=case.approvals)
+        concrete = check.bind(case.key).in_domain(domain).within(self.deadlines.check_s)
         decides = "" if concrete.check == "recorded" else digest([concrete.criteria(), self.pass_rule], 16)
         return BoundCheck(concrete.deciding(decides), decides)
 
@@ -239,9 +247,20 @@ def _over_steps(case: Case) -> Iterator[Check]:
         )
 
 
-def load_suite(path: Path) -> Suite:
-    """The suite in `path` (a file, or a folder holding `suite.yaml`); InputError names file, line and key."""
-    return _validated(load_yaml(path / "suite.yaml" if path.is_dir() else path))
+def load_suite(path: Path, *, trust_code: bool = False) -> Suite:
+    """The suite in `path` (a file, or a folder holding `suite.yaml`); InputError names file, line and key.
+
+    A copy in a run folder is refused when it runs code, unless `trust_code`.
+    """
+    path = path / "suite.yaml" if path.is_dir() else path
+    if not trust_code:
+        refuse_run_copy(path)
+    return _validated(load_yaml(path))
+
+
+def read_suite(path: Path) -> Suite:
+    """The stored suite in the file `path`, to be shown: nothing it names is imported, so it cannot judge."""
+    return _validated(load_yaml(path), imports=False)
 
 
 def parse_suite(text: str, name: str) -> Suite:
@@ -249,11 +268,12 @@ def parse_suite(text: str, name: str) -> Suite:
     return _validated(parse_yaml(text, name))
 
 
-def _validated(document: Document) -> Suite:
+def _validated(document: Document, *, imports: bool = True) -> Suite:
     if not isinstance(document.value, dict):
         raise InputError(f"{document.name}: a suite is a mapping that begins with `suite: NAME`")
     try:
-        suite = Suite.model_validate_json(json.dumps(document.value, ensure_ascii=False))
+        written = json.dumps(document.value, ensure_ascii=False)
+        suite = Suite.model_validate_json(written, context={"imports": imports})
     except ValidationError as error:
         raise InputError(first_problem(error, document)) from error
     _check_names(suite, document)

@@ -24,6 +24,17 @@ cases:
 """
 
 
+def code_suite(body: str, *more: str) -> str:
+    """A suite of one case whose check `x` is the code `body`; `more` are lines that follow the check."""
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    return (
+        "suite: s\npass: critical\nchecks:\n- id: x\n  check: code\n  critical: true\n  code: |\n"
+        + lines
+        + "".join(f"{line}\n" for line in more)
+        + "cases:\n- {id: c-1, steps: [{ask: two and two}], key: {facts: [four], n: 4}}\n"
+    )
+
+
 def stored_run(
     data: Path,
     answers: Mapping[str, Sequence[str]],

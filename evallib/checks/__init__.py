@@ -2,22 +2,26 @@
 
 `base` says what a check is; `text`, `facts`, `policy`, `tools`, `process` hold the computable kinds; `trajectory`,
 `confirmation`, `authority`, `tool_result` and `safety` read turns, with `calls`, `responses`, `ledger` and `exposure`
-below them; `judge` is answered by a model; `recorded` can only be carried over.
+below them; `code` runs lines of Python that stand in the suite; `judge` is answered by a model; `recorded` can only be
+carried over; `foreign` stands in for kinds of other packages where a suite is only read.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from importlib import import_module
 from typing import Annotated, Any
 
-from pydantic import PlainValidator, SerializeAsAny, ValidationError
+from pydantic import PlainValidator, SerializeAsAny, ValidationError, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from evallib.checks.authority import Authority
 from evallib.checks.base import Check
+from evallib.checks.code import Code
 from evallib.checks.confirmation import Confirmation
 from evallib.checks.facts import Exact, Mentions, Number
+from evallib.checks.foreign import Foreign
 from evallib.checks.judge import Judge
 from evallib.checks.policy import Forbids
 from evallib.checks.process import ExitCode, NotEmpty
@@ -32,6 +36,7 @@ __all__ = ["KINDS", "CheckField", "check_class", "parse_check"]
 
 KINDS: dict[str, type[Check]] = {
     "authority": Authority,
+    "code": Code,
     "confirmation": Confirmation,
     "exact": Exact,
     "exit_code": ExitCode,
@@ -53,11 +58,16 @@ KINDS: dict[str, type[Check]] = {
 """Check kind, as written under `check:`, to its class."""
 
 
-def check_class(kind: str) -> type[Check]:
-    """The class of a check kind; ValueError lists the known kinds."""
+def check_class(kind: str, *, imports: bool = True) -> type[Check]:
+    """The class of a check kind; ValueError lists the known kinds.
+
+    Without `imports` no package is imported: a kind of one that nobody imported so far is `Foreign`.
+    """
     if kind in KINDS:
         return KINDS[kind]
     module, _, name = kind.partition(":")
+    if name and not imports and module not in sys.modules:
+        return Foreign
     if name:
         try:
             found = getattr(import_module(module), name)
@@ -69,20 +79,21 @@ def check_class(kind: str) -> type[Check]:
     raise ValueError(f"unknown check kind {kind!r}; known: {', '.join(sorted(KINDS))}, or package.module:Class")
 
 
-def parse_check(value: Any) -> Check:
-    """The check written as the mapping `value`; errors keep the place inside it."""
+def parse_check(value: Any, *, imports: bool = True) -> Check:
+    """The check written as the mapping `value`; errors keep the place inside it. `imports` as in `check_class`."""
     if isinstance(value, Check):
         return value
     if not isinstance(value, dict) or not isinstance(value.get("check"), str):
         raise PydanticCustomError("check", "a check is a mapping with `id` and `check` (its kind)")
     try:
-        return check_class(value["check"]).model_validate_json(json.dumps(value))
+        return check_class(value["check"], imports=imports).model_validate_json(json.dumps(value))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         context = {
             "at": (*first["loc"], *first.get("ctx", {}).get("at", ())),
             "message": _message(first),
             "given": first["input"],
+            "below": first.get("ctx", {}).get("below", 0),
         }
         raise PydanticCustomError("check", "{message}", context) from error
     except ValueError as error:
@@ -98,5 +109,9 @@ def _message(problem: Any) -> str:
     return str(problem["msg"]).removeprefix("Value error, ")
 
 
-CheckField = Annotated[SerializeAsAny[Check], PlainValidator(parse_check)]
+def _parse_in_suite(value: Any, info: ValidationInfo) -> Check:
+    return parse_check(value, imports=(info.context or {}).get("imports", True))
+
+
+CheckField = Annotated[SerializeAsAny[Check], PlainValidator(_parse_in_suite)]
 """A check of any kind, as a field of a suite or a case."""

@@ -102,6 +102,10 @@ class Check(BaseModel):
         """This check knowing what the suite declares of tools and entities; most checks need none of it."""
         return self
 
+    def within(self, check_s: float) -> Self:
+        """This check granted `check_s` seconds for one sample; kinds that cannot run on need none."""
+        return self
+
     def deciding(self, decides: str) -> Self:
         """This check, whose verdicts carry `decides`: the digest of all that can change them."""
         stamped = self.model_copy()

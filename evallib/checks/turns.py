@@ -65,6 +65,10 @@ class OverSteps(Check):
         """This check with every part knowing the suite's domain."""
         return self.model_copy(update={"parts": tuple((step, check.in_domain(domain)) for step, check in self.parts)})
 
+    def within(self, check_s: float) -> OverSteps:
+        """This check with every part granted `check_s` seconds."""
+        return self.model_copy(update={"parts": tuple((step, check.within(check_s)) for step, check in self.parts)})
+
 
 def lowest(verdicts: Iterable[Verdict], places: Sequence[str]) -> Verdict:
     """The verdict that decides: one that could not be had voids the rest, then the least value; ties keep the first.

@@ -39,7 +39,7 @@ from evallib.store.tables import (
     verdicts_table,
 )
 from evallib.strict_yaml import load_yaml
-from evallib.suite import Suite, load_suite, parse_suite
+from evallib.suite import Suite, parse_suite, read_suite
 
 __all__ = [
     "Run",
@@ -84,7 +84,7 @@ class StoredRescoring:
         known = {str(row["suite_sha256"]) for row in self.entry.runs}
         if not path.is_file() or {sha256_of(path)} != known:
             raise InputError(f"{path}: is missing or was changed after the rescoring; restore it (see evallib verify)")
-        return load_suite(path)
+        return read_suite(path)
 
     def verdicts(self, run_id: str) -> list[Verdict]:
         """The rescored verdicts, checked against the entry's sha256."""
@@ -129,7 +129,7 @@ class Run:
         expected = self.plan["suite_sha256"]
         if not path.is_file() or sha256_of(path) != expected:
             raise InputError(f"{path}: is missing or was changed after the run began; restore it")
-        return load_suite(path)
+        return read_suite(path)
 
     @cached_property
     def samples(self) -> list[Sample]:
