@@ -6,7 +6,8 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def run(given: Arguments) -> int:
         run_id=given.run_id or new_run_id(suite, given.target),
         samples=given.samples,
         jobs=given.jobs,
+        judge_jobs=given.judge_jobs,
         split=given.split,
         cases=tuple(given.case),
         seed=given.seed,
@@ -90,12 +92,16 @@ def run(given: Arguments) -> int:
         panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
         try:
             finished = run_suite(
-                path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar
+                path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar, tell=_tell
             )
         finally:
             if panel is not None:
                 panel.close()
     return _after_run(given, finished)
+
+
+def _tell(line: str) -> None:
+    print(f"evallib: {line}", file=sys.stderr)
 
 
 def _deadlines(given: Arguments, standing: Any) -> Any:
@@ -269,12 +275,37 @@ def rescore(given: Arguments) -> int:
     runs = [open_run(reference, given.data) for reference in given.run]
     if len({found.id for found in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
-    rescored = apply(runs, given.suite, given.entry, given.adjudications, preview=given.preview)
+    with _rescoring_jury(given) as jury:
+        rescored = apply(runs, given.suite, given.entry, given.adjudications, preview=given.preview, jury=jury)
     if given.json:
         _print_json(rescored.as_dict())
     else:
         _print_lines(rescored_lines(rescored.as_dict()))
     return 0
+
+
+@contextmanager
+def _rescoring_jury(given: Arguments) -> Iterator[Any]:
+    """Who answers judges that ask something new; None without --judge. Replies are kept under the data folder."""
+    from evallib.judging import Jury
+    from evallib.panel import named_panel
+    from evallib.store import ReplyStore
+    from evallib.suite import load_suite
+
+    if given.judge is None:
+        yield None
+        return
+    if not 1 <= given.judge_jobs <= 256:
+        raise InputError(f"--judge-jobs {given.judge_jobs}: must be from 1 to 256")
+    deadlines = load_suite(given.suite).deadlines
+    panel = named_panel(given.judge, given.suite if given.suite.is_dir() else given.suite.parent)
+    try:
+        with Jury(
+            panel, jobs=given.judge_jobs, deadline_s=deadlines.judge_s, replies=ReplyStore(given.data), tell=_tell
+        ) as jury:
+            yield jury
+    finally:
+        panel.close()
 
 
 def report(given: Arguments) -> int:
