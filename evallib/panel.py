@@ -77,7 +77,7 @@ def named_panel(spec: str, folder: Path) -> EndpointPanel:
         return EndpointPanel(_scripted(process.url), identity, process)
     url, _, model = address.partition("#")
     if kind != "chat" or not url or not model:
-        raise InputError(f"--judge {spec!r}: write scripted[:FILE] or chat:URL#MODEL")
+        raise InputError("--judge names nobody who can answer: write scripted[:FILE] or chat:URL#MODEL")
     return _chat_panel(url, model)
 
 

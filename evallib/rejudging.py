@@ -28,20 +28,24 @@ class Rejudged(NamedTuple):
     computed: Verdicts
 
 
-class _Sitting(NamedTuple):
-    """One judge on one sample: now, and when the run was made."""
+class _Matched(NamedTuple):
+    """A judge of one case, and how it differs from the judge of that id when the run was made."""
 
     check: Judge
     decides: str
-    old: Judge | None
+    measures_same: bool
+    """Nothing differs but how much it counts."""
+    asks_same: bool
+    shows_same: bool
+    """The case's key and references are shown as they were."""
+
+
+class _Sitting(NamedTuple):
+    """One judge on one sample, and the strict verdict."""
+
+    judge: _Matched
     before: Verdict | None
     sample: Sample
-
-    def asks_same(self) -> bool:
-        return self.old is not None and self.before is not None and self.old.asks() == self.check.asks()
-
-    def shows_same(self) -> bool:
-        return self.old is not None and self.old.shows() == self.check.shows()
 
 
 def rejudge(
@@ -58,11 +62,11 @@ def rejudge(
     found = Rejudged({}, {})
     to_ask: list[tuple[Judge, Sample]] = []
     for one in _sittings(run, suite, samples, strict):
-        key = (*one.sample.key, one.check.id)
+        key = (*one.sample.key, one.judge.check.id)
         if jury is not None and _must_ask(one, jury):
-            to_ask.append((one.check, one.sample))
-        elif one.old is not None and one.before is not None and one.old.measures() == one.check.measures():
-            found.carried[key] = _carried(one, one.before)
+            to_ask.append((one.judge.check, one.sample))
+        elif one.before is not None and one.judge.measures_same:
+            found.carried[key] = _carried(one.judge, one.before)
         else:
             found.computed[key] = _from_record(one)
     if jury is not None and to_ask:
@@ -75,13 +79,15 @@ def rejudge(
 
 def to_be_asked(run: Run, suite: Suite, jury: Jury | None) -> list[tuple[str, str]]:
     """(check, case) of every judge that must be asked anew; without a jury, of those that only a jury could answer."""
+    if not any(isinstance(bound.check, Judge) for bounds in suite.bound.values() for bound in bounds):
+        return []
     strict = {(v.case_id, v.sample, v.check_id): v for v in run.verdicts}
     samples = [sample for sample in run.samples if sample.status not in ERROR_STATUSES]
     return sorted(
         {
-            (one.check.id, one.sample.case_id)
+            (one.judge.check.id, one.sample.case_id)
             for one in _sittings(run, suite, samples, strict)
-            if (_must_ask(one, jury) if jury is not None else not one.asks_same())
+            if (not one.judge.asks_same if jury is None else _must_ask(one, jury))
         }
     )
 
@@ -89,48 +95,59 @@ def to_be_asked(run: Run, suite: Suite, jury: Jury | None) -> list[tuple[str, st
 def _sittings(
     run: Run, suite: Suite, samples: Sequence[Sample], strict: Mapping[tuple[str, int, str], Verdict]
 ) -> Iterator[_Sitting]:
+    judges = {case_id: _matched(run, suite, case_id) for case_id in run.plan["cases"]}
     for sample in samples:
-        for check, decides in suite.bound[sample.case_id]:
-            if isinstance(check, Judge):
-                old = next((b.check for b in run.suite.bound[sample.case_id] if b.check.id == check.id), None)
-                before = strict.get((*sample.key, check.id))
-                yield _Sitting(check, decides, old if isinstance(old, Judge) else None, before, sample)
+        for judge in judges[sample.case_id]:
+            yield _Sitting(judge, strict.get((*sample.key, judge.check.id)), sample)
+
+
+def _matched(run: Run, suite: Suite, case_id: str) -> list[_Matched]:
+    old = {b.check.id: b.check for b in run.suite.bound[case_id] if isinstance(b.check, Judge)}
+    found = []
+    for check, decides in suite.bound[case_id]:
+        if isinstance(check, Judge):
+            was = old.get(check.id)
+            same = [False] * 3 if was is None else [
+                was.measures() == check.measures(), was.asks() == check.asks(), was.shows() == check.shows()
+            ]  # fmt: skip
+            found.append(_Matched(check, decides, *same))
+    return found
 
 
 def _must_ask(one: _Sitting, jury: Jury) -> bool:
     """Whether the stored verdict answers another question, was had from someone else, or holds no vote."""
-    if not one.asks_same() or not one.shows_same() or one.before is None:
+    judge, before = one.judge, one.before
+    if before is None or not judge.asks_same or not judge.shows_same:
         return True
-    if not one.before.judge:
-        return one.before.status != "scored"  # an empty answer is scored without asking
-    then, now = json.loads(one.before.judge), jury.identity(one.check)
+    if not before.judge:
+        return before.status != "scored"  # an empty answer is scored without asking
+    then, now = json.loads(before.judge), jury.identity(judge.check)
     other = any(then.get(name) != now.get(name) for name in ("kind", "model", "script_digest"))
-    return other or then.get("prompt") != prompt_digest(one.check)
+    return other or then.get("prompt") != prompt_digest(judge.check)
 
 
-def _carried(one: _Sitting, before: Verdict) -> Verdict:
-    same = one.shows_same()
+def _carried(judge: _Matched, before: Verdict) -> Verdict:
+    check, same = judge.check, judge.shows_same
+    decides = judge.decides if same else before.decides
+    reason = before.reason if same else before.reason + _OTHER_KEY
     return replace(
-        before,
-        critical=one.check.critical,
-        weight=one.check.weight,
-        origin="carried",
-        decides=one.decides if same else before.decides,
-        reason=before.reason if same else before.reason + _OTHER_KEY,
+        before, critical=check.critical, weight=check.weight, origin="carried", decides=decides, reason=reason
     )
 
 
 def _from_record(one: _Sitting) -> Verdict:
     """The verdict that the record allows without asking: the stored votes under the new rule, if they are there."""
-    if known := nothing_to_judge(one.check, one.sample):
+    check, before = one.judge.check, one.before
+    if known := nothing_to_judge(check, one.sample):
         return known
-    votes = stored_votes(one.before) if one.before is not None and one.asks_same() else ()
-    if one.before is not None and votes:
-        described = json.loads(one.before.judge)
-        calibration = str(described.pop("calibration", UNCALIBRATED))
-        verdict = judge_verdict(one.check, one.sample, votes, described, calibration)
-        same = one.shows_same()
-        return verdict if same else replace(verdict, reason=verdict.reason + _OTHER_KEY, decides="")
-    if one.before is not None and one.asks_same() and one.before.status != "scored":
-        return replace(one.before, critical=one.check.critical, weight=one.check.weight)
-    return one.check.unscored(one.sample, "no stored vote answers what this judge asks; --judge asks again")
+    if before is None or not one.judge.asks_same:
+        return check.unscored(one.sample, "the judge asks something else than it was asked; --judge asks it")
+    votes = stored_votes(before)
+    if not votes and before.status == "scored":
+        return check.unscored(one.sample, "the votes were not kept one by one; --judge asks again")
+    if not votes:
+        return replace(before, critical=check.critical, weight=check.weight, decides=one.judge.decides)
+    described = json.loads(before.judge)
+    calibration = str(described.pop("calibration", UNCALIBRATED))
+    verdict = judge_verdict(check, one.sample, votes, described, calibration)
+    return verdict if one.judge.shows_same else replace(verdict, reason=verdict.reason + _OTHER_KEY, decides="")

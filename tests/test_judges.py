@@ -102,6 +102,18 @@ def test_only_a_boolean_with_a_rationale_is_a_vote_for_pass_or_fail(reply: str, 
     assert bool(vote.problem) is (score is None)
 
 
+@given(st.text() | st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists).map(json.dumps))
+def test_no_reply_raises_and_only_an_object_is_a_vote(reply: str) -> None:
+    for check in (CHECK, BOOLEAN):
+        assert read_vote(reply, check).problem
+
+
+@given(st.sampled_from(["score", "passed", "reason", "rationale", "x"]), st.integers() | st.booleans() | st.text())
+def test_a_vote_lies_on_the_scale(name: str, value: object) -> None:
+    vote = read_vote(json.dumps({"reason": "r", name: value}), CHECK)
+    assert (vote.score is None) is not (name == "score" and type(value) is int and 1 <= value <= 5)
+
+
 def test_the_shared_replies_are_read_as_they_must_be(shared: Path) -> None:
     cases = json.loads((shared / "cases" / "agentops-verdicts.json").read_text(encoding="utf-8"))["cases"]["judge"]
     replies = [case for case in cases if "completion_content" in case["input"]]

@@ -2,8 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from evallib.judging import Jury, estimate, is_same_model
 from evallib.panel import EndpointPanel
 from evallib.records import Sample, Turn, Usage, Verdict
 from evallib.store import ReplyStore
-from tests.tiny_server import Answer, drops, says, sends, tiny_server
+from tests.juries import jury_of
+from tests.tiny_server import Answer, drops, says, sends
 
 CHECK = Judge(id="q", check="judge", rubric="Is it good?").facing(CaseMaterial({}, ["Why?"], [None]))
 SAMPLE = Sample("r", "c", 1, answer="Because.", seed=70)
@@ -28,16 +28,6 @@ RATE_LIMITED = sends(429, b'{"error": {"message": "slow down"}}')
 def silent(handler: Any) -> None:
     """No reply for as long as the test lasts."""
     handler.closing_event.wait()
-
-
-@contextmanager
-def jury_of(
-    *answers: Answer, jobs: int = 1, deadline_s: float = 20, **more: Any
-) -> Iterator[tuple[Jury, list[dict[str, Any]]]]:
-    with tiny_server(*answers) as (url, seen), Endpoint(url, "judge-model", backoff_s=0) as endpoint:
-        panel = EndpointPanel(endpoint, {"kind": "chat", "url": "http://judge/v1", "model": "judge-model"})
-        with Jury(panel, jobs=jobs, deadline_s=deadline_s, **more) as jury:
-            yield jury, seen
 
 
 def ask(*answers: Answer, check: Judge = CHECK, **more: Any) -> tuple[Verdict, int]:

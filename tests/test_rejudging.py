@@ -13,7 +13,7 @@ from evallib.judging import Jury
 from evallib.records import Verdict
 from evallib.rescoring import Rescored, rescore
 from evallib.store import ReplyStore, Run, open_run
-from tests.test_judging import jury_of
+from tests.juries import jury_of
 from tests.tiny_server import says
 
 SUITE = """\
