@@ -6,8 +6,8 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +268,7 @@ def adjudicate(given: Arguments) -> int:
 
 def rescore(given: Arguments) -> int:
     """Apply changed criteria to stored runs."""
+    from evallib.panel import jury_for
     from evallib.printing import rescored_lines
     from evallib.rescoring import rescore as apply
     from evallib.store import open_run
@@ -275,37 +276,14 @@ def rescore(given: Arguments) -> int:
     runs = [open_run(reference, given.data) for reference in given.run]
     if len({found.id for found in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
-    with _rescoring_jury(given) as jury:
+    asking = jury_for(given.judge, given.suite, given.data, jobs=given.judge_jobs, tell=_tell) if given.judge else None
+    with asking or nullcontext() as jury:
         rescored = apply(runs, given.suite, given.entry, given.adjudications, preview=given.preview, jury=jury)
     if given.json:
         _print_json(rescored.as_dict())
     else:
         _print_lines(rescored_lines(rescored.as_dict()))
     return 0
-
-
-@contextmanager
-def _rescoring_jury(given: Arguments) -> Iterator[Any]:
-    """Who answers judges that ask something new; None without --judge. Replies are kept under the data folder."""
-    from evallib.judging import Jury
-    from evallib.panel import named_panel
-    from evallib.store import ReplyStore
-    from evallib.suite import load_suite
-
-    if given.judge is None:
-        yield None
-        return
-    if not 1 <= given.judge_jobs <= 256:
-        raise InputError(f"--judge-jobs {given.judge_jobs}: must be from 1 to 256")
-    deadlines = load_suite(given.suite).deadlines
-    panel = named_panel(given.judge, given.suite if given.suite.is_dir() else given.suite.parent)
-    try:
-        with Jury(
-            panel, jobs=given.judge_jobs, deadline_s=deadlines.judge_s, replies=ReplyStore(given.data), tell=_tell
-        ) as jury:
-            yield jury
-    finally:
-        panel.close()
 
 
 def report(given: Arguments) -> int:

@@ -150,7 +150,7 @@ class Jury:
 
     def identity(self, check: Judge) -> dict[str, Any]:
         """Who answers `check`, and with which prompt."""
-        found = dict(self.panel.identity(check))
+        found = {**self.panel.identity(check), "prompt": prompt_digest(check)}
         if is_same_model(str(found.get("model", "")), self._target_model):
             found["same_model_as_target"] = True
         return found
@@ -185,7 +185,7 @@ class Jury:
 
     def _fold(self, check: Judge, sample: Sample, votes: Sequence[Vote]) -> Verdict:
         identity = self.identity(check)
-        known = (str(identity.get("model", "")), prompt_digest(check))
+        known = (str(identity.get("model", "")), str(identity["prompt"]))
         return judge_verdict(check, sample, votes, identity, self._calibrations.get(known, UNCALIBRATED))
 
     def _ballots(self, check: Judge, sample: Sample) -> list[_Ballot]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from evallib.checks.judge import Judge
 from evallib.endpoint import Endpoint, Reply
 from evallib.errors import InputError
-from evallib.suite import Suite
+from evallib.judging import Jury
+from evallib.store import ReplyStore
+from evallib.store.calibrations import known_calibrations
+from evallib.suite import Suite, load_suite
 from evallib.targets.base import Target
 from evallib.targets.script import load_script
 from evallib.targets.scripted import ScriptedTarget, ScriptProcess
 
-__all__ = ["EndpointPanel", "named_panel", "open_panel"]
+__all__ = ["EndpointPanel", "jury_for", "named_panel", "open_panel"]
 
 SCRIPTED_JUDGE = "judge"
 """The model name under which a script answers as a judge."""
@@ -79,6 +83,25 @@ def named_panel(spec: str, folder: Path) -> EndpointPanel:
     if kind != "chat" or not url or not model:
         raise InputError("--judge names nobody who can answer: write scripted[:FILE] or chat:URL#MODEL")
     return _chat_panel(url, model)
+
+
+@contextmanager
+def jury_for(
+    spec: str, suite_path: Path, data: Path, *, jobs: int, tell: Callable[[str], None] | None = None
+) -> Iterator[Jury]:
+    """The panel of `spec` as a jury for stored answers: replies are kept under `data`, and read there first."""
+    if not 1 <= jobs <= 256:
+        raise InputError(f"--judge-jobs {jobs}: must be from 1 to 256")
+    deadline_s = load_suite(suite_path).deadlines.judge_s
+    panel = named_panel(spec, suite_path if suite_path.is_dir() else suite_path.parent)
+    known = known_calibrations(data)
+    try:
+        with Jury(
+            panel, jobs=jobs, deadline_s=deadline_s, replies=ReplyStore(data), calibrations=known, tell=tell
+        ) as jury:
+            yield jury
+    finally:
+        panel.close()
 
 
 def _chat_panel(url: str, model: str) -> EndpointPanel:

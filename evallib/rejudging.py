@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from evallib.checks.judge import Judge
-from evallib.judges import UNCALIBRATED, judge_verdict, nothing_to_judge, prompt_digest, stored_votes
+from evallib.judges import UNCALIBRATED, judge_verdict, nothing_to_judge, stored_votes
 from evallib.judging import Jury
 from evallib.records import ERROR_STATUSES, Sample, Verdict
 from evallib.store import Run
@@ -81,15 +81,14 @@ def to_be_asked(run: Run, suite: Suite, jury: Jury | None) -> list[tuple[str, st
     """(check, case) of every judge that must be asked anew; without a jury, of those that only a jury could answer."""
     if not any(isinstance(bound.check, Judge) for bounds in suite.bound.values() for bound in bounds):
         return []
-    strict = {(v.case_id, v.sample, v.check_id): v for v in run.verdicts}
-    samples = [sample for sample in run.samples if sample.status not in ERROR_STATUSES]
-    return sorted(
-        {
-            (one.judge.check.id, one.sample.case_id)
-            for one in _sittings(run, suite, samples, strict)
-            if (not one.judge.asks_same if jury is None else _must_ask(one, jury))
-        }
-    )
+    found: set[tuple[str, str]] = set()
+    for samples, verdicts in run.batches():
+        strict = {(v.case_id, v.sample, v.check_id): v for v in verdicts}
+        sound = [sample for sample in samples if sample.status not in ERROR_STATUSES]
+        for one in _sittings(run, suite, sound, strict):
+            if not one.judge.asks_same if jury is None else _must_ask(one, jury):
+                found.add((one.judge.check.id, one.sample.case_id))
+    return sorted(found)
 
 
 def _sittings(
@@ -122,8 +121,7 @@ def _must_ask(one: _Sitting, jury: Jury) -> bool:
     if not before.judge:
         return before.status != "scored"  # an empty answer is scored without asking
     then, now = json.loads(before.judge), jury.identity(judge.check)
-    other = any(then.get(name) != now.get(name) for name in ("kind", "model", "script_digest"))
-    return other or then.get("prompt") != prompt_digest(judge.check)
+    return any(then.get(name) != now.get(name) for name in ("kind", "model", "script_digest", "prompt"))
 
 
 def _carried(judge: _Matched, before: Verdict) -> Verdict:

@@ -24,6 +24,7 @@ from evallib.provenance import build, host, versions
 from evallib.records import ERROR_STATUSES, Sample, SampleKey, Turn, Verdict, digest
 from evallib.scoring import probe_failures, score_samples
 from evallib.store import Journal, Run, begin_run, finish_run, list_runs
+from evallib.store.calibrations import known_calibrations
 from evallib.store.runs import refuse_finished, run_folder, unfinished
 from evallib.suite import Case, Deadlines, Suite, parse_suite
 from evallib.targets.base import Target, TargetOutput
@@ -108,7 +109,7 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
         judge.preflight()
     if run is None:
         run = begin_run(data, plan, text)
-    jury = None if judge is None else _jury(judge, plan, options, deadlines, tell)
+    jury = None if judge is None else _jury(judge, plan, options, data, tell)
     with Journal(run.folder / "journal.jsonl") as journal, jury or nullcontext():
         refuse_finished(run)  # again, under the lock: whoever held it may have finished the run
         done = {sample.key for sample in unfinished(run)[0]}
@@ -124,13 +125,14 @@ def _jury(
     judge: JudgePanel,
     plan: Mapping[str, Any],
     options: RunOptions,
-    deadlines: Deadlines,
+    data: Path,
     tell: Callable[[str], None] | None,
 ) -> Jury:
     return Jury(
         judge,
         jobs=options.judge_jobs or options.jobs,
-        deadline_s=deadlines.judge_s,
+        deadline_s=plan["deadlines"]["judge_s"],
+        calibrations=known_calibrations(data),
         target_model=str(plan["target"].get("model", "")),
         tell=tell,
     )

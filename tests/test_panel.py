@@ -1,5 +1,6 @@
 """Who answers judges: a script, the suite's judge model, or an endpoint named; never with a secret in the record."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from evallib.checks.judge import Judge
 from evallib.cli import main
 from evallib.errors import InputError
+from evallib.judges import prompt_digest
 from evallib.panel import EndpointPanel, named_panel, open_panel
 from evallib.store import open_run
+from evallib.store.calibrations import save_calibration
 from evallib.suite import load_suite, parse_suite
 from evallib.targets import open_target
 from evallib.targets.base import TargetOptions
@@ -115,6 +118,18 @@ def test_a_run_tells_what_judges_take_warns_of_its_own_model_and_counts_their_to
     capsys.readouterr()
     assert main(["show", "r", "--case", "c", "--data", str(folder / "data")]) == 0
     assert capsys.readouterr().out.count("on q: 5: r") == 6
+
+
+def test_a_run_finds_the_calibration_of_its_judge(folder: Path) -> None:
+    with tiny_server(says('{"score": 5, "reason": "r"}')) as (url, _):
+        (folder / "suite.yaml").write_text(SUITE.replace("http://127.0.0.1:9/v1/", url))
+        by = {"model": "m-9", "prompt": prompt_digest(Judge(id="q", check="judge", rubric="Good?"))}
+        save_calibration(folder / "data", {"id": "calibration-1", "n": 12, "by": by})
+        arguments = ["--target", f"chat:{url}#t", "--run-id", "r", "--data", str(folder / "data")]
+        assert main(["run", str(folder), *arguments]) == 0
+    (verdict,) = open_run("r", folder / "data").verdicts
+    assert json.loads(verdict.judge)["calibration"] == "calibration-1"
+    assert "judge calibrated in calibration-1" in verdict.reason
 
 
 def test_a_required_case_is_not_failed_by_its_judge(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,9 @@ from evallib.cli import main
 from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.records import Verdict
-from evallib.rescoring import Rescored, rescore
+from evallib.rescoring import Rescored, load_rescoring, rescore, rescore_run
 from evallib.store import ReplyStore, Run, open_run
+from evallib.suite import parse_suite
 from tests.juries import jury_of
 from tests.tiny_server import says
 
@@ -55,9 +56,18 @@ class Home(NamedTuple):
         paths = (self.folder / "new.yaml", self.folder / "entry.yaml", self.folder / "log")
         return rescore([self.run], *paths, jury=jury, **more)
 
+    def previewed(self, suite: str, entry: str = ENTRY) -> list[Verdict]:
+        """What the judges say without anyone asked."""
+        found: list[Verdict] = []
+        (self.folder / "entry.yaml").write_text(entry.replace("SLUG", "new"))
+        rescore_run(self.run, parse_suite(suite, "new.yaml"), load_rescoring(self.folder / "entry.yaml"), found.extend)
+        return [v for v in found if v.check_id == "q"]
+
 
 def judged(done: Rescored) -> list[Verdict]:
-    return [v for v in done.runs[0].verdicts if v.check_id == "q"]
+    run = done.runs[0].run
+    name = str(done.as_dict()["view"]).removeprefix("rescored:")
+    return [v for v in run.rescoring(name).verdicts(run.id) if v.check_id == "q"]
 
 
 @pytest.fixture
@@ -97,7 +107,8 @@ def test_another_rubric_without_a_judge_is_refused_and_previewed_as_not_scored(h
     with pytest.raises(InputError, match=r"judge 'q' of case 'c-1' asks something else.*--judge"):
         home.rescore(OTHER_RUBRIC)
     assert not home.run.rescorings
-    assert {(v.status, v.value) for v in judged(home.rescore(OTHER_RUBRIC, preview=True))} == {("not_scored", None)}
+    assert home.rescore(OTHER_RUBRIC, preview=True).as_dict()["recomputed"] == 2
+    assert {(v.status, v.value) for v in home.previewed(OTHER_RUBRIC)} == {("not_scored", None)}
 
 
 def test_another_rubric_is_asked_once_for_preview_and_rescorings_together(home: Home, asking: Any) -> None:
@@ -106,7 +117,7 @@ def test_another_rubric_is_asked_once_for_preview_and_rescorings_together(home: 
         with asking() as (jury, seen):
             done = home.rescore(OTHER_RUBRIC, jury, slug=slug, preview=preview)
         counts.append((len(seen), done.judge_calls, done.judge_replies_kept))
-        assert [(v.raw, v.origin) for v in judged(done)] == [(5.0, "computed")] * 2
+        assert preview or [(v.raw, v.origin) for v in judged(done)] == [(5.0, "computed")] * 2
     assert counts == [(6, 6, 0), (0, 0, 6), (0, 0, 6)]
     as_json = done.as_dict()
     assert (as_json["judge_calls"], as_json["judge_replies_kept"], as_json["recomputed"]) == (0, 6, 2)
@@ -133,7 +144,7 @@ def test_the_judge_that_judged_the_run_is_not_asked_again(home: Home) -> None:
 def test_a_changed_key_is_remarked_without_a_judge_and_asked_with_one(home: Home, asking: Any) -> None:
     key = SUITE.replace("facts: ['3']", "facts: ['4']")
     entry = ENTRY.replace("changes: [", "changes: [{check: says, fix: key, reason: it is four}, ")
-    one, two = judged(home.rescore(key, entry=entry, preview=True))
+    one, two = home.previewed(key, entry)
     strict = {v.case_id: v for v in home.run.verdicts if v.check_id == "q"}
     assert (one.reason, one.decides) == (strict["c-1"].reason, strict["c-1"].decides)
     assert two.reason.endswith("--judge asks again)")
@@ -148,7 +159,7 @@ def test_a_changed_key_is_remarked_without_a_judge_and_asked_with_one(home: Home
 def test_a_run_without_judges_can_be_judged_later(home: Home, asking: Any) -> None:
     assert main(["run", ".", "--target", "scripted", "--run-id", "bare", "--no-judges"]) == 0
     bare = home._replace(run=open_run("bare", home.folder / "data"))
-    assert {v.status for v in judged(bare.rescore(SUITE))} == {"not_applicable"}
+    assert {v.status for v in bare.previewed(SUITE)} == {"not_applicable"}
     with asking() as (jury, seen):
         assert {v.raw for v in judged(bare.rescore(SUITE, jury, slug="later"))} == {5.0}
     assert len(seen) == 6
