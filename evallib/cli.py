@@ -139,6 +139,7 @@ def _add_running(commands: Any) -> None:
     run.add_argument("--case", action="append", default=[], metavar="ID", help="only this case; repeatable")
     run.add_argument("--no-judges", action="store_true", help="leave model judges out; their verdicts do not apply")
     run.add_argument("--judge", metavar="T", help="who answers judges: scripted or chat:URL#MODEL")
+    run.add_argument("--judge-jobs", type=int, metavar="J", help="judge calls in flight (default: as --jobs)")
     run.add_argument("--seed", type=int, default=0, help="seed of the run (default 0)")
     run.add_argument("--run-id", metavar="ID")
     run.add_argument("--resume", action="store_true", help="continue the run of that id")
@@ -197,6 +198,10 @@ def _add_reporting(commands: Any) -> None:
     rescore.add_argument("--entry", type=Path, required=True)
     rescore.add_argument("--preview", action="store_true", help="show what would flip and write nothing but a stamp")
     _trust_code(rescore)
+    rescore.add_argument(
+        "--judge", metavar="T", help="ask judges that ask something new: scripted[:FILE] or chat:URL#MODEL"
+    )
+    rescore.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
     _json(rescore)
     report = _command(commands, "report", "report", "execute the notebooks into one self-contained HTML page per run")
     report.add_argument("run", nargs="+")

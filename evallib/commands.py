@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def run(given: Arguments) -> int:
         run_id=given.run_id or new_run_id(suite, given.target),
         samples=given.samples,
         jobs=given.jobs,
+        judge_jobs=given.judge_jobs,
         split=given.split,
         cases=tuple(given.case),
         seed=given.seed,
@@ -91,12 +93,16 @@ def run(given: Arguments) -> int:
         panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
         try:
             finished = run_suite(
-                path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar
+                path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar, tell=_tell
             )
         finally:
             if panel is not None:
                 panel.close()
     return _after_run(given, finished)
+
+
+def _tell(line: str) -> None:
+    print(f"evallib: {line}", file=sys.stderr)
 
 
 def _deadlines(given: Arguments, standing: Any) -> Any:
@@ -263,6 +269,7 @@ def adjudicate(given: Arguments) -> int:
 
 def rescore(given: Arguments) -> int:
     """Apply changed criteria to stored runs."""
+    from evallib.panel import jury_for
     from evallib.printing import rescored_lines
     from evallib.rescoring import rescore as apply
     from evallib.store import open_run
@@ -270,9 +277,12 @@ def rescore(given: Arguments) -> int:
     runs = [open_run(reference, given.data) for reference in given.run]
     if len({found.id for found in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
-    rescored = apply(
-        runs, given.suite, given.entry, given.adjudications, preview=given.preview, trust_code=given.trust_code
-    )
+    asking = jury_for(given.judge, given.suite, given.data, jobs=given.judge_jobs, tell=_tell) if given.judge else None
+    with asking or nullcontext() as jury:
+        rescored = apply(
+            runs, given.suite, given.entry, given.adjudications,
+            preview=given.preview, trust_code=given.trust_code, jury=jury,
+        )  # fmt: skip
     if given.json:
         _print_json(rescored.as_dict())
     else:

@@ -123,10 +123,11 @@ class Endpoint:
         if answer.status == 401:
             raise InfrastructureError(f"{self.url} wants an API key (401); set {API_KEYS[0]} to a valid one")
 
-    def ask(
+    def ask(  # noqa: PLR0913  # what a request may say, each by its name
         self,
         messages: Sequence[Mapping[str, Any]],
         *,
+        model: str | None = None,
         temperature: float | None = None,
         seed: int | None = None,
         max_tokens: int | None = None,
@@ -134,7 +135,7 @@ class Endpoint:
         response_format: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
     ) -> Reply:
-        """The model's reply; ModelTimeout, ProviderError or BadReply when there is none.
+        """The reply of `model` (default: the endpoint's); ModelTimeout, ProviderError or BadReply when there is none.
 
         `timeout_s` (default: `call_s`) bounds everything in wall-clock time: attempts, waits, a reply that drips in.
         """
@@ -145,7 +146,11 @@ class Endpoint:
             "tools": tools,
             "response_format": response_format,
         }
-        body = {"model": self.model, "messages": messages, **{k: v for k, v in optional.items() if v is not None}}
+        body = {
+            "model": model or self.model,
+            "messages": messages,
+            **{k: v for k, v in optional.items() if v is not None},
+        }
         started = time.monotonic()
         answer = self._post(json.dumps(body).encode(), self.call_s if timeout_s is None else timeout_s)
         return _reply(answer.body, time.monotonic() - started)
@@ -186,7 +191,7 @@ class Endpoint:
         said = _error_message(answer.body)
         if self._key:
             said = said.replace(self._key, "[API key]")
-        message = f"{self.url} answered {answer.status}" + (f": {shown(said)}" if said else "")
+        message = f"{self.url} answered HTTP {answer.status}" + (f": {shown(said)}" if said else "")
         return ProviderError(message, status=answer.status, retriable=answer.status in _RETRIABLE)
 
 

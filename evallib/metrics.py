@@ -383,7 +383,7 @@ def _check_summary(group: pd.DataFrame) -> CheckSummary:
         not_applicable=int((group["status"] == "not_applicable").sum()),
         stochastic=stochastic,
         judge=_judges(group),
-        calibration="uncalibrated" if stochastic else None,
+        calibration=_calibration(group) if stochastic else None,
     )
 
 
@@ -397,6 +397,13 @@ def _judges(group: pd.DataFrame) -> list[str]:
     """The models that answered, from the verdicts' `judge` texts."""
     texts = set(group["judge"].dropna()) - {""} if "judge" in group.columns else set()
     return sorted({str(json.loads(text).get("model", text)) for text in texts})
+
+
+def _calibration(group: pd.DataFrame) -> str:
+    """The calibration records behind the verdicts; `uncalibrated` as soon as one verdict has none."""
+    texts = set(group["judge"].dropna()) - {""} if "judge" in group.columns else set()
+    found = {str(json.loads(text).get("calibration", "uncalibrated")) for text in texts} or {"uncalibrated"}
+    return "uncalibrated" if "uncalibrated" in found else ", ".join(sorted(found))
 
 
 def _caption(summary: Summary, suite: str, passes_when: str) -> str:

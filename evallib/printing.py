@@ -8,6 +8,7 @@ from typing import Any
 
 from evallib.adjudication import Readings
 from evallib.entries import Reading
+from evallib.judges import stored_votes
 from evallib.records import POST_HOC_LABEL, Outcome, Sample, SampleKey, ToolCall, Verdict
 
 __all__ = [
@@ -146,7 +147,16 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) 
         ]
         for v in verdicts
     ]
-    return [*lines, *table(["verdict", "check", "raw", "", "origin", "reason"], rows), ""]
+    votes = [printable(line) for v in verdicts for line in _vote_lines(v)]
+    return [*lines, *table(["verdict", "check", "raw", "", "origin", "reason"], rows), *votes, ""]
+
+
+def _vote_lines(verdict: Verdict) -> list[str]:
+    votes = stored_votes(verdict)
+    return [
+        f"-- vote {number} on {verdict.check_id}: {vote.problem or f'{vote.score}: {vote.reason}'}".replace("\n", " ")
+        for number, vote in enumerate(votes, 1)
+    ]
 
 
 def _call_line(what: str, call: ToolCall, came: str = "") -> str:
@@ -192,6 +202,10 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
             f"{len(rescored['missed'])} missed, {len(rescored['reverse'])} from pass to fail"
         ),
     ]
+    if rescored["judge_calls"] or rescored["judge_replies_kept"]:
+        lines.append(
+            f"judges: {rescored['judge_calls']} calls made, {rescored['judge_replies_kept']} replies kept from before"
+        )
     rows = [
         [
             f["run"],

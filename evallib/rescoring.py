@@ -10,10 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evallib.checks.judge import Judge
 from evallib.collector import collector_paused
 from evallib.entries import Rescoring, read_entry
 from evallib.errors import InputError
+from evallib.judging import Jury
 from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, Outcome, Sample, SampleKey, Verdict, digest
+from evallib.rejudging import rejudge, to_be_asked
 from evallib.scoring import fold_all, score_samples
 from evallib.store import LoggedEntry, Run, publish_rescoring
 from evallib.store.files import sha256_of
@@ -69,6 +72,9 @@ class Rescored(NamedTuple):
     entry: Rescoring
     runs: tuple[RescoredRun, ...]
     logged: LoggedEntry | None
+    judge_calls: int = 0
+    judge_replies_kept: int = 0
+    """Votes read from replies that were had before."""
 
     def as_dict(self) -> dict[str, Any]:
         """The object `rescore --json` prints."""
@@ -80,6 +86,8 @@ class Rescored(NamedTuple):
             "preview": self.logged is None,
             "recomputed": sum(one.recomputed for one in self.runs),
             "carried": sum(one.carried for one in self.runs),
+            "judge_calls": self.judge_calls,
+            "judge_replies_kept": self.judge_replies_kept,
             "flips": flips,
             "unexpected": [flip for flip in flips if not flip["expected"]],
             "missed": [missed for one in self.runs for missed in one.missed],
@@ -116,10 +124,12 @@ def rescore(
     *,
     preview: bool = False,
     trust_code: bool = False,
+    jury: Jury | None = None,
 ) -> Rescored:
     """Apply the suite in `suite_path` to stored runs under the entry in `entry_path`, all runs or none.
 
-    A preview shows what would flip, refuses nothing the entry lacks, and leaves a stamp of what it expected.
+    A preview shows what would flip, refuses nothing the entry lacks, and leaves a stamp of what it expected. `jury`
+    answers judges that ask something else than in the run, or have another model or prompt.
     """
     suite_path = suite_path / "suite.yaml" if suite_path.is_dir() else suite_path
     load_suite(suite_path, trust_code=trust_code)  # says what is wrong with it, or that it is not there
@@ -128,12 +138,13 @@ def rescore(
     written = load_rescoring(entry_path)
     expects = digest([e.model_dump() for e in written.expects], 16)
     if preview:
-        rescored = tuple(rescore_run(run, suite, written) for run in runs)
+        rescored = tuple(rescore_run(run, suite, written, jury=jury) for run in runs)
         stamp_preview(adjudications, suite.digest, written.slug, expects)
-        return Rescored(written.model_copy(update={"time": now()}), rescored, None)
+        return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(jury))
     for run in runs:
         _refuse_other_questions(run, suite)
         _refuse_unlisted(run, suite, written)
+        _refuse_judges(run, suite, written, jury)
     seen = preview_stamps(adjudications, suite.digest, written.slug)
     entry = written.model_copy(
         update={
@@ -143,20 +154,26 @@ def rescore(
             "predicted_after_preview": any(stamp != expects for stamp in seen),
         }
     )
-    return _written_beside(runs, suite, text, entry, adjudications)
+    return _written_beside(runs, suite, text, entry, adjudications, jury)
 
 
-def _written_beside(runs: Sequence[Run], suite: Suite, text: bytes, entry: Rescoring, adjudications: Path) -> Rescored:
+def _asked(jury: Jury | None) -> tuple[int, int]:
+    return (0, 0) if jury is None else (jury.calls, jury.kept)
+
+
+def _written_beside(  # noqa: PLR0917  # what is written, from what, and where
+    runs: Sequence[Run], suite: Suite, text: bytes, entry: Rescoring, adjudications: Path, jury: Jury | None
+) -> Rescored:
     name = view_name(entry)
     with ExitStack() as stack:
         staged: list[StagedRescoring] = []
         for run in runs:
             staged.append(StagedRescoring(run, name))
             stack.callback(staged[-1].discard)
-        rescored = tuple(rescore_run(one.run, suite, entry, one.write) for one in staged)
+        rescored = tuple(rescore_run(one.run, suite, entry, one.write, jury=jury) for one in staged)
         rows = tuple(_entry_row(one, table.sha256(), text) for one, table in zip(rescored, staged, strict=True))
         entry = entry.model_copy(update={"runs": rows})
-        return Rescored(entry, rescored, publish_rescoring(adjudications, entry, text, staged))
+        return Rescored(entry, rescored, publish_rescoring(adjudications, entry, text, staged), *_asked(jury))
 
 
 def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str, Any]:
@@ -172,12 +189,19 @@ def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str,
     }
 
 
-def rescore_run(run: Run, suite: Suite, entry: Rescoring, keep: Callable[[list[Verdict]], object] = len) -> RescoredRun:
+def rescore_run(
+    run: Run,
+    suite: Suite,
+    entry: Rescoring,
+    keep: Callable[[list[Verdict]], object] = len,
+    *,
+    jury: Jury | None = None,
+) -> RescoredRun:
     """The verdicts of `run` under `suite`: recomputed where criteria changed, carried over where they did not.
 
     `keep` is given the verdicts of some thousand samples at a time, in stored order; nothing else holds them.
-    Recorded checks and samples that ended in an error keep their verdicts. InputError when the suite lacks a case,
-    asks something else, or changes a judge, whose answer only the judge can give.
+    Recorded checks and samples that ended in an error keep their verdicts. Judges: see `rejudging`. InputError when
+    the suite lacks a case or asks something else.
     """
     _refuse_other_questions(run, suite)
     kept_checks = _kept_checks(run, suite)
@@ -186,7 +210,7 @@ def rescore_run(run: Run, suite: Suite, entry: Rescoring, keep: Callable[[list[V
     recomputed = carried = 0
     for samples, before in run.batches():
         with collector_paused():
-            after, count = _rescored(samples, before, suite, kept_checks)
+            after, count = _rescored(run, samples, before, suite, kept_checks, jury)
             flips += _flips(run, suite, samples, before, after, expected)
             keep(after)
             carried += count
@@ -197,8 +221,13 @@ def rescore_run(run: Run, suite: Suite, entry: Rescoring, keep: Callable[[list[V
     return RescoredRun(run, recomputed, carried, tuple(flips), tuple(e.model_dump() for e in missed))
 
 
-def _rescored(
-    samples: Sequence[Sample], before: Sequence[Verdict], suite: Suite, kept_checks: Mapping[str, list[BoundCheck]]
+def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
+    run: Run,
+    samples: Sequence[Sample],
+    before: Sequence[Verdict],
+    suite: Suite,
+    kept_checks: Mapping[str, list[BoundCheck]],
+    jury: Jury | None,
 ) -> tuple[list[Verdict], int]:
     """The verdicts on these samples in their order, and how many of them were carried over."""
     strict = {(v.case_id, v.sample, v.check_id): v for v in before}
@@ -210,7 +239,9 @@ def _rescored(
             verdict = _carried(sample, bound, strict.get((*sample.key, bound.check.id)))
             if verdict is not None:
                 carried[(*sample.key, bound.check.id)] = verdict
-    verdicts = score_samples(suite, sound, carried=carried)
+    judged = rejudge(run, suite, sound, strict, jury)
+    carried |= judged.carried
+    verdicts = score_samples(suite, sound, judged.computed, carried=carried)
     place = {sample.key: number for number, sample in enumerate(samples)}
     return sorted(verdicts, key=lambda v: place[v.case_id, v.sample]), len(carried)
 
@@ -225,14 +256,10 @@ def _kept_checks(run: Run, suite: Suite) -> dict[str, list[BoundCheck]]:
 
 def _is_kept(run: Run, case_id: str, bound: BoundCheck) -> bool:
     check = bound.check
+    if isinstance(check, Judge):
+        return False
     old = next((b.check for b in run.suite.bound[case_id] if b.check.id == check.id), None)
-    unchanged = old is not None and old.measures() == check.measures()
-    if not check.computable and check.check != "recorded" and not unchanged:
-        raise InputError(
-            f"check {check.id!r} of case {case_id!r} is answered by a model and its question changed; "
-            "only a new run can answer it"
-        )
-    return unchanged or not check.computable
+    return not check.computable or (old is not None and old.measures() == check.measures())
 
 
 def _carried(sample: Sample, bound: BoundCheck, before: Verdict | None) -> Verdict | None:
@@ -244,6 +271,26 @@ def _carried(sample: Sample, bound: BoundCheck, before: Verdict | None) -> Verdi
         reason = "the criteria are unpublished and the source recorded no verdict"
         return replace(check.unscored(sample, reason), origin="carried")
     return replace(before, critical=check.critical, weight=check.weight, origin="carried", decides=bound.decides)
+
+
+def _refuse_judges(run: Run, suite: Suite, entry: Rescoring, jury: Jury | None) -> None:
+    """A judge that has to be asked anew needs someone who answers, and is a change the entry must list."""
+    listed = _listed(entry, suite)
+    for check, case_id in to_be_asked(run, suite, jury):
+        if jury is None:
+            raise InputError(
+                f"judge {check!r} of case {case_id!r} asks something else than in run {run.id!r}, or was not there; "
+                "name who answers with --judge, or run the suite again"
+            )
+        if (check, case_id) not in listed:
+            raise InputError(
+                f"judge {check!r} of case {case_id!r} would be asked anew (another model, prompt or key, or no votes "
+                "before), which the entry does not list; add it under `changes` with its reason"
+            )
+
+
+def _listed(entry: Rescoring, suite: Suite) -> set[tuple[str, str]]:
+    return {(change.check, case) for change in entry.changes for case in (change.cases or suite.by_id)}
 
 
 def _refuse_other_questions(run: Run, suite: Suite) -> None:
@@ -260,7 +307,7 @@ def _refuse_other_questions(run: Run, suite: Suite) -> None:
 
 def _refuse_unlisted(run: Run, suite: Suite, entry: Rescoring) -> None:
     """Every criterion that differs must be a change the entry names; what was never published cannot be compared."""
-    listed = {(change.check, case) for change in entry.changes for case in (change.cases or suite.by_id)}
+    listed = _listed(entry, suite)
     known = set(suite.check_ids()) | set(run.suite.check_ids())
     other_rule = not run.suite.recorded and run.suite.pass_rule != suite.pass_rule
     if other_rule and not any(change.fix == "pass-rule" for change in entry.changes):

@@ -4,45 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 from evallib.checks.judge import Judge
 from evallib.collector import collector_paused
 from evallib.errors import IncompleteError, InputError
-from evallib.judges import Vote, build_prompt, judge_verdict, read_vote
+from evallib.judges import judge_usage
+from evallib.judging import JudgePanel, Jury
 from evallib.provenance import build, host, versions
-from evallib.records import ERROR_STATUSES, Sample, SampleKey, Verdict, digest
+from evallib.records import ERROR_STATUSES, Sample, SampleKey, Turn, Verdict, digest
 from evallib.scoring import probe_failures, score_samples
 from evallib.store import Journal, Run, begin_run, finish_run, list_runs
+from evallib.store.calibrations import known_calibrations
 from evallib.store.runs import refuse_finished, run_folder, unfinished
 from evallib.suite import Case, Deadlines, Suite, parse_suite
 from evallib.targets.base import Target, TargetOutput
 from evallib.trust import refuse_run_copy
 
-__all__ = ["JudgePanel", "RunOptions", "new_run_id", "run_suite", "sample_seed", "token_drift"]
+__all__ = ["RunOptions", "new_run_id", "run_suite", "sample_seed", "token_drift"]
 
 SEEDS_PER_CASE = 1024
-
-
-class JudgePanel(Protocol):
-    """Whoever answers judge prompts; `reply` raises on trouble and the trouble becomes the vote's problem."""
-
-    def identity(self) -> Mapping[str, Any]:
-        """Model and endpoint, for the record."""
-
-    def preflight(self) -> None:
-        """Make sure that it answers."""
-
-    def reply(self, check: Judge, messages: list[dict[str, str]], *, seed: int, timeout_s: float) -> str:
-        """The text of one reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +42,8 @@ class RunOptions:
     run_id: str
     samples: int = 1
     jobs: int = 4
+    judge_jobs: int | None = None
+    """Judge calls in flight; as many as `jobs` when absent."""
     split: str | None = None
     cases: tuple[str, ...] = ()
     seed: int = 0
@@ -67,6 +59,8 @@ class RunOptions:
             raise InputError(f"--samples {self.samples}: must be from 1 to {SEEDS_PER_CASE - 1}")
         if not 1 <= self.jobs <= 256:
             raise InputError(f"--jobs {self.jobs}: must be from 1 to 256")
+        if self.judge_jobs is not None and not 1 <= self.judge_jobs <= 256:
+            raise InputError(f"--judge-jobs {self.judge_jobs}: must be from 1 to 256")
 
 
 def new_run_id(suite: Suite, target: str) -> str:
@@ -88,7 +82,7 @@ def _first_seed(run_seed: int, asks: tuple[str, ...]) -> int:
     return int(digest([run_seed, asks], 8), 16) % 2**20 * SEEDS_PER_CASE
 
 
-def run_suite(
+def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
     suite_path: Path,
     target: Target,
     options: RunOptions,
@@ -97,10 +91,11 @@ def run_suite(
     judge: JudgePanel | None = None,
     deadlines: Deadlines | None = None,
     progress: Callable[[Iterable[int], int, int], Iterable[int]] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Run:
     """Run the suite in `suite_path` and store the run under `data`; with `options.resume`, continue it.
 
-    `deadlines` stand in for the suite's own.
+    `deadlines` stand in for the suite's own. `tell` is given what judges will take, and warnings about them.
 
     InputError when suite, options or an existing run forbid it (nothing is written), IncompleteError when it was
     stopped and can be resumed.
@@ -119,23 +114,48 @@ def run_suite(
         judge.preflight()
     if run is None:
         run = begin_run(data, plan, text)
-    with Journal(run.folder / "journal.jsonl") as journal:
+    jury = None if judge is None else _jury(judge, plan, options, data, tell)
+    with Journal(run.folder / "journal.jsonl") as journal, jury or nullcontext():
         refuse_finished(run)  # again, under the lock: whoever held it may have finished the run
         done = {sample.key for sample in unfinished(run)[0]}
         todo = [key for key in run.planned if key not in done]
-        work = _Work(
-            run.id,
-            suite,
-            target,
-            judge,
-            options.judges,
-            options.seed,
-            deadlines,
-            journal,
-            str(plan["target"].get("model", "")),
-        )
+        if jury is not None:
+            jury.expect(_foreseen(suite, todo))
+        work = _Work(run.id, suite, target, jury, options.judges, options.seed, deadlines, journal)
         _work_off(work, todo, len(run.planned), options.jobs, progress)
         return _compact(run, suite.under(deadlines))
+
+
+def _jury(
+    judge: JudgePanel,
+    plan: Mapping[str, Any],
+    options: RunOptions,
+    data: Path,
+    tell: Callable[[str], None] | None,
+) -> Jury:
+    return Jury(
+        judge,
+        jobs=options.judge_jobs or options.jobs,
+        deadline_s=plan["deadlines"]["judge_s"],
+        calibrations=known_calibrations(data),
+        target_model=str(plan["target"].get("model", "")),
+        tell=tell,
+    )
+
+
+def _foreseen(suite: Suite, todo: Sequence[SampleKey]) -> list[tuple[Judge, Sample, int]]:
+    """Every judge on every case still to do, before there are answers, and how many samples of it."""
+    counts = Counter(case_id for case_id, _ in todo)
+    blank = {
+        name: Sample("", name, 1, turns=tuple(Turn(n, s.sent, "") for n, s in enumerate(suite.by_id[name].steps, 1)))
+        for name in counts
+    }
+    return [
+        (bound.check, blank[name], count)
+        for name, count in counts.items()
+        for bound in suite.bound[name]
+        if isinstance(bound.check, Judge)
+    ]
 
 
 @collector_paused()
@@ -145,7 +165,12 @@ def _compact(run: Run, suite: Suite) -> Run:
     unique = {sample.key: sample for sample in samples}
     ordered = sorted(unique.values(), key=lambda sample: order[sample.key])
     given = {(v.case_id, v.sample, v.check_id): v for v in judged}
-    return finish_run(run, ordered, score_samples(suite, ordered, given), {"seconds": _seconds(run, ordered)})
+    used = judge_usage(judged)
+    extra = {
+        "seconds": _seconds(run, ordered),
+        "judge_usage": {"input_tokens": used.input_tokens, "output_tokens": used.output_tokens, "calls": used.calls},
+    }
+    return finish_run(run, ordered, score_samples(suite, ordered, given), extra)
 
 
 def _seconds(run: Run, samples: Sequence[Sample]) -> float:
@@ -160,12 +185,11 @@ class _Work:
     run_id: str
     suite: Suite
     target: Target
-    judge: JudgePanel | None
+    jury: Jury | None
     judges: bool
     seed: int
     deadlines: Deadlines
     journal: Journal
-    target_model: str
 
     def make(self, key: SampleKey) -> None:
         case = self.suite.by_id[key[0]]
@@ -177,31 +201,16 @@ class _Work:
             output.exit_code, output.recorded, output.flags, seed, started.isoformat(),
             round(time.monotonic() - clock, 6), output.usage,
         )  # fmt: skip
-        self.journal.append(sample, list(self.judged(case, sample)))
+        self.journal.append(sample, self.judged(case, sample))
 
-    def judged(self, case: Case, sample: Sample) -> Iterator[Verdict]:
+    def judged(self, case: Case, sample: Sample) -> list[Verdict]:
         """Verdicts of the model judges, asked while the run is in flight because they cannot be computed again."""
-        if (self.judge is None and self.judges) or sample.status in ERROR_STATUSES:
-            return
-        for bound in self.suite.bound[case.id]:
-            if isinstance(bound.check, Judge) and self.judge is None:
-                yield bound.check.unscored(sample, "judges were left out of this run", applicable=False)
-            elif isinstance(bound.check, Judge) and self.judge is not None:
-                votes = [self.vote(bound.check, case, sample, number) for number in range(bound.check.votes)]
-                identity = dict(self.judge.identity())
-                if identity.get("model") == self.target_model:
-                    identity["same_model_as_target"] = True
-                yield judge_verdict(bound.check, sample, votes, identity)
-
-    def vote(self, check: Judge, case: Case, sample: Sample, number: int) -> Vote:
-        assert self.judge is not None  # narrows for the type checker; `judged` returned otherwise
-        messages = build_prompt(check, "\n\n".join(step.sent for step in case.steps), case.key, sample.answer)
-        seed = sample_seed(self.seed, case, sample.sample) + number
-        try:
-            reply = self.judge.reply(check, messages, seed=seed, timeout_s=self.deadlines.judge_s)
-        except Exception as error:  # noqa: BLE001  # one vote's trouble is that vote's problem, whatever it was
-            return Vote(None, "", f"{type(error).__name__}: {error}"[:300])
-        return read_vote(reply, check.scale)
+        checks = [bound.check for bound in self.suite.bound[case.id] if isinstance(bound.check, Judge)]
+        if sample.status in ERROR_STATUSES or (self.jury is None and self.judges):
+            return []
+        if self.jury is None:
+            return [check.unscored(sample, "judges were left out of this run", applicable=False) for check in checks]
+        return self.jury.verdicts([(check, sample) for check in checks])
 
 
 def _run_target(target: Target, case: Case, seed: int, deadlines: Deadlines) -> TargetOutput:

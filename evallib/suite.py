@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from evallib.checks import CheckField
 from evallib.checks.base import Check
+from evallib.checks.judge import CaseMaterial, Judge
 from evallib.checks.turns import OverSteps
 from evallib.domain import Domain, EntityKind, Tool
 from evallib.errors import InputError
@@ -70,8 +71,12 @@ class Step(_Written):
     @property
     def sent(self) -> str:
         """What the target is given, as text: the request, or the decision as JSON."""
-        decision = {"approve": self.approve, "approver": self.approver, "rationale": self.rationale}
-        return self.ask or canonical_json(decision)
+        return self.ask or canonical_json(self.decision)
+
+    @property
+    def decision(self) -> dict[str, Any]:
+        """Approval or refusal, by whom, and why; of no meaning for a request."""
+        return {"approve": self.approve, "approver": self.approver, "rationale": self.rationale}
 
     def for_target(self) -> Step:
         """This step without anything that a target must not see."""
@@ -215,7 +220,11 @@ class Suite(_Written):
     def _bind(self, check: Check, case: Case) -> BoundCheck:
         domain = replace(self.domain, approvals=case.approvals)
         concrete = check.bind(case.key).in_domain(domain).within(self.deadlines.check_s)
-        decides = "" if concrete.check == "recorded" else digest([concrete.criteria(), self.pass_rule], 16)
+        seen: list[object] = [concrete.criteria(), self.pass_rule]
+        if isinstance(concrete, Judge):
+            concrete = concrete.facing(_material(case))
+            seen.append(concrete.shows())
+        decides = "" if concrete.check == "recorded" else digest(seen, 16)
         return BoundCheck(concrete.deciding(decides), decides)
 
     def check_ids(self) -> tuple[str, ...]:
@@ -232,6 +241,12 @@ class Suite(_Written):
         if not chosen:
             raise InputError(f"suite {self.suite!r} has no case in split {split!r}; try --split all")
         return chosen
+
+
+def _material(case: Case) -> CaseMaterial:
+    """What the case may show a judge."""
+    decided = [None if step.approve is None else step.decision for step in case.steps]
+    return CaseMaterial(case.key, [s.sent for s in case.steps], decided, [s.reference for s in case.steps])
 
 
 def _over_steps(case: Case) -> Iterator[Check]:
@@ -340,12 +355,19 @@ def _check_binding(suite: Suite, document: Document) -> None:
         for check in suite._applying(case):
             place = f"{document.where(('cases', index, 'key'))}: case {case.id!r}, check {check.id!r}"
             try:
-                check.bind(case.key)
+                bound = check.bind(case.key)
+                if isinstance(bound, Judge):
+                    bound.facing(_material(case))
             except KeyError as error:
                 raise InputError(f"{place} needs key {error.args[0]!r}; add it (an empty list is allowed)") from error
             except ValidationError as error:
                 message = error.errors()[0]["msg"].removeprefix("Value error, ")
                 raise InputError(f"{place}: {message} in the answer key") from error
+            if isinstance(check, Judge) and "reference" in check.inputs and not all(s.reference for s in case.steps):
+                raise InputError(
+                    f"{place} reads the reference answer, which a step lacks; add `reference` to each step of the "
+                    "case, or take it out of `inputs`"
+                )
 
 
 def _check_pass_rule(suite: Suite, document: Document) -> None:
@@ -377,9 +399,14 @@ def _check_probes(suite: Suite, document: Document) -> None:
         where = document.where(("probes", index))
         if probe.case not in suite.by_id:
             raise InputError(f"{where}: probe {probe.name!r} names case {probe.case!r}, which does not exist")
-        known = [bound.check.id for bound in suite.bound[probe.case]]
+        known = {bound.check.id: bound.check for bound in suite.bound[probe.case]}
         for name in (*probe.passes, *probe.fails):
             if name not in known:
                 raise InputError(
                     f"{where}: probe {probe.name!r} names check {name!r}, which case {probe.case!r} does not have"
+                )
+            if not known[name].computable:
+                raise InputError(
+                    f"{where}: probe {probe.name!r} names check {name!r}, which cannot be computed; the self-check "
+                    "asks no model, so leave it out"
                 )

@@ -15,7 +15,7 @@ import pytest
 from evallib.calibration import load_labelled
 from evallib.checks.judge import Judge
 from evallib.entries import Reading, Rescoring, read_entry
-from evallib.judges import build_prompt
+from evallib.judges import Exchange, build_prompt
 from evallib.records import Sample
 from evallib.runner import sample_seed
 from evallib.scoring import fold, probe_failures, score_samples
@@ -153,7 +153,7 @@ def test_every_judge_rule_of_a_script_reacts_to_the_answer(path: Path) -> None:
     marks = [mark for rule in rules for mark in rule]
     judges = [check for check in suite.checks if isinstance(check, Judge)]
     for case in suite.cases if judges else ():
-        prompt = build_prompt(judges[0], case.steps[0].ask, case.key, "some answer")[-1]["content"]
+        prompt = build_prompt(judges[0], Exchange((case.steps[0].ask,), ("some answer",), (), case.key))[-1]["content"]
         assert not [mark for mark in marks if mark in prompt], case.id
 
 
@@ -209,7 +209,7 @@ def test_the_corrected_suite_changes_one_criterion_and_nothing_else(tickets: Sui
         for old, new in zip(bounds, widened.bound[case_id], strict=True)
         if old.decides != new.decides
     ]
-    assert changed == [("t-017", "facts")]
+    assert changed == [("t-017", "facts"), ("t-017", "quality")]  # the judge is shown the key
     assert tickets.gate_digest == widened.gate_digest
     assert [case.question for case in tickets.cases] == [case.question for case in widened.cases]
 

@@ -1,17 +1,20 @@
 """The only place that touches `data/` and `adjudications/`.
 
 `files` writes without ever overwriting; `tables` turns rows into declared columns and back; `journal` keeps a run in
-flight; `runs` holds begun, finished and rescored runs; `log` holds entries; `verify` hashes all of it again.
+flight; `runs` holds begun, finished and rescored runs; `log` holds entries; `replies` keeps what
+judges replied; `verify` hashes all of it again.
 """
 
 from evallib.store.journal import Journal
 from evallib.store.log import LoggedEntry, append_entry, publish_rescoring, read_log
+from evallib.store.replies import ReplyStore
 from evallib.store.runs import Run, StoredRescoring, begin_run, finish_run, import_run, list_runs, open_run
 from evallib.store.verify import Verification, verify_log, verify_run
 
 __all__ = [
     "Journal",
     "LoggedEntry",
+    "ReplyStore",
     "Run",
     "StoredRescoring",
     "Verification",
