@@ -19,6 +19,7 @@ from evallib.checks.judge import Judge
 from evallib.checks.policy import Forbids
 from evallib.checks.process import ExitCode, NotEmpty
 from evallib.checks.recorded import Recorded
+from evallib.checks.secrets import Secrets
 from evallib.checks.text import Matches, Sections
 from evallib.checks.tools import ToolBudget, ToolCalled, ToolForbidden
 
@@ -34,6 +35,7 @@ KINDS: dict[str, type[Check]] = {
     "not_empty": NotEmpty,
     "number": Number,
     "recorded": Recorded,
+    "secrets": Secrets,
     "sections": Sections,
     "tool_budget": ToolBudget,
     "tool_called": ToolCalled,

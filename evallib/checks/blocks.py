@@ -108,7 +108,7 @@ def _cells(text: str, start: int, end: int, row: int) -> Iterator[Block]:
     while at < end:
         stop = text.find("|", at, end)
         stop = end if stop < 0 else stop
-        first = text[at : at + 8].lstrip()[:1]
+        first = text[at : min(stop, at + 40)].lstrip()[:1]
         if first.strip():
             yield Block("cell", at, stop, crossed=first in _NO_MARKS, row=row, column=column)
         at, column = stop + 1, column + 1

@@ -100,15 +100,11 @@ class Reading:
         """The clause that holds `position`."""
         return self.clauses[self._index(position)]
 
-    def sentence(self, position: int) -> tuple[int, int]:
-        """The first and the last-but-one index of the clauses of the sentence that holds `position`."""
-        first = index = self._index(position)
-        while first and self.clauses[first].lead != "sentence" and index - first < _MEMBERS:
-            first -= 1
-        last = index + 1
-        while last < len(self.clauses) and self.clauses[last].lead != "sentence" and last - index < _MEMBERS:
-            last += 1
-        return first, last
+    def around(self, clause: Clause) -> tuple[Clause | None, Clause | None]:
+        """The clauses right before and after `clause`."""
+        index = self._index(clause.start)
+        before = self.clauses[index - 1] if index else None
+        return before, self.clauses[index + 1] if index + 1 < len(self.clauses) else None
 
     def negates(self, start: int, end: int) -> bool:
         """Whether the phrase from `start` to `end` is denied: by its clause, or by one that bears on it."""
@@ -156,10 +152,15 @@ class Reading:
         """Whether what follows takes back what was said: "That is wrong", "I did not"."""
         clause = self.clauses[index]
         before = phrase.plain[: phrase.start]
-        reported = clause.asked or self.kinds[clause.block] == "cell" or reports(before)
+        reported = clause.asked or self.kinds[clause.block] == "cell" or reports(before) or self._attributed(last)
         command = not phrase.nominal and not before.strip(" *_`\"'-#>")
         candidates = self._answers(last) if reported else self._answers(last)[:1]
         return any(rejects_previous(answer.words, reported=reported, command=command) for answer in candidates)
+
+    def _attributed(self, last: int) -> bool:
+        """Whether the clause after a quotation names who said it: "...", the mail says."""
+        ahead = self.clauses[last + 1 : last + 2]
+        return any(clause.lead == "comma" and reports(clause.words) and len(clause.words) < 40 for clause in ahead)
 
     def _answers(self, last: int) -> list[Clause]:
         """The clauses after `last` that may be about it: the rest of its sentence, and the next one's first."""
@@ -191,9 +192,7 @@ class Reading:
 def _denied(phrase: _Phrase) -> bool:
     plain, start, end, nominal = phrase
     before, after = plain[:start], plain[end:]
-    return (
-        adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
-    )
+    return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
 
 
 def read_clauses(raw: str, folded: Folded) -> Reading:
@@ -207,7 +206,9 @@ def read_clauses(raw: str, folded: Folded) -> Reading:
         inherited = inherited and (block.kind in {"item", "code"} or not clauses or clauses[-1].opens)
         if block.kind == "item" and clauses and kinds[-1] == "text" and dangles(clauses[-1].words):
             inherited = clauses[-1].opens = True
-        carried = block.crossed or (columns.get(block.column, False) if block.kind == "cell" and block.row else inherited)
+        carried = block.crossed or (
+            columns.get(block.column, False) if block.kind == "cell" and block.row else inherited
+        )
         own = list(_read_block(text, block, line_breaks(raw, folded, block), number=len(kinds), carried=carried))
         clauses.extend(own)
         kinds.append(block.kind)
@@ -281,7 +282,9 @@ def _carry(sentence: list[Clause], *, inherited: bool) -> None:
     for index, clause in enumerate(sentence):
         if clause.lead == "turn":
             carry = False
-        spared = clause.lead == "aside" and index > 0 and excepts(clause.words) and is_universal(sentence[index - 1].text)
+        spared = (
+            clause.lead == "aside" and index > 0 and excepts(clause.words) and is_universal(sentence[index - 1].text)
+        )
         clause.carried = clause.carried or carry or spared
         following = sentence[index + 1].lead if index + 1 < len(sentence) else ""
         if announces(clause.words) if following == "colon" else dangles(clause.words):

@@ -49,7 +49,8 @@ _MILD = (
     "hesitate|forget|fail|neglect|omit|afraid|shy|fear|worry|delay|wait|avoid\\w*|refus\\w+|refrain|skip|mind|oppos\\w+|"
     "against|prohibit\\w*|forbid\\w*|object|resist|regret|hurts?|harms?|reluctant|scared|disagree|deny|deter\\w*|"
     "discourage\\w*|damage|problem|issue|concern|insufficient|impossible|enough|sufficient|sure|optional|negotiable|"
-    "unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t|ing)|suffer\\w*|complain\\w*|notice|died?"
+    "unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t|ing)|suffer\\w*|complain\\w*|notice|died?|ashamed|embarrassed|nervous|"
+    "anxious|worried|crime|sin|offence|violation|disaster"
 )
 _BETTER = (
     "better|safer|wiser|easier|faster|quicker|simpler|cheaper|cleaner|smarter|sooner|rather|kinder|healthier|sounder|"
@@ -91,16 +92,17 @@ ADVICE = (
 )
 _HEED_NOT = r"(?:ignor|disregard|dismiss|reject|resist|discount|overrul|declin|refus|distrust)\w*"
 _DIRECTIVE = re.compile(
-    r"\b(?:never|neither|nor|cannot|not|nothing|nobody|nowhere|no one|none of|unable to|hold off|beware of|no longer)\b"
+    r"\b(?:never|neither|nor|cannot|not|nothing|nobody|nowhere|no one|none of|unable to|beware of|no longer)\b"
     r"|\b\w+n't\b|\b(?:dont|cant|wont|shouldnt|mustnt|couldnt|wouldnt|neednt)\b"
     rf"|\b(?:no|little)(?: [\w-]+){{0,2}} (?:{_NEED})\b"
     r"|\b(?:under|in|on|at|by|for) no (?:[\w-]+ )?\w+"
     # a subject that no one is part of: "no nurse on this ward may ..."
     r"|(?:^|\bthat |\bas )\W*no (?:[\w'-]+ ){1,6}?(?:should|may|must|can|could|will|would|shall|ought|needs?|is|are|has|have|ever)\b"
     r"|(?:^|\bthat )\W*few (?:[\w'-]+ ){0,3}?(?:should|may|must|can|could|will|would)\b|\btoo \w+(?: for(?: \w+){1,2})? to\b"
-    r"|\b(?:refus|declin)(?:e|es|ed|ing)\b|\brefrain\w*|\babstain\w*|\bdesist\w*"
+    r"|\b(?:refus|declin)(?:e|es|ed|ing)\b"
     r"|\b(?:forbid|prohibit|ban|outlaw|veto|rul(?:e|es|ed|ing) out|dissuad|discourag|condemn)(?:s|den|ed|ned|ding|e|es|ing)?\b"
     r"|\b(?:advis|warn|recommend|decid|caution|argu|guard|counsel|vot)\w*(?: \w+){0,2} against\b"
+    r"|\b(?:mistake|error|pitfall|trap|temptation)s? (?:is|are|was|would be) to\b"
     r"|\b(?:steer|stay|keep|shy) (?:well )?(?:clear|away) (?:of|from)\b|\bsay no to\b|\bcontrary to\b"
     rf"|\b{_HEED_NOT}(?: [\w']+){{0,4}}? (?:{ADVICE})s?\b"
     r"|\b(?:myth|misconception|fallacy|lie|rumou?r|fiction|hoax|superstition|falsehood)s? (?:that|to|about|of)\b"
@@ -115,7 +117,7 @@ _DECLARATIVE = re.compile(
 )
 _OBJECT = re.compile(
     r"\b(?:without|instead of|rather than|as opposed to|in (?:place|lieu) of|skip(?:s|ped|ping)?|avoid(?:s|ed|ing)?"
-    r"|prevent(?:s|ed|ing)?|stop(?:s|ped|ping)? short of|preferable to|preferred (?:to|over)|beats?|outweighs?"
+    r"|prevent(?:s|ed|ing)?|stop(?:s|ped|ping)? short of|refrain\w*|abstain\w*|desist\w*|hold(?:s|ing)? off|preferable to|preferred (?:to|over)|beats?|outweighs?"
     r"|(?:anything|everything|all) but)\b"
     rf"|\b(?:{_BETTER})\b(?:(?! than\b)[^,;:]){{0,60}} than\b"
     r"|\b(?:ruled?|ruling) (?:\w+ )?out\b"
@@ -132,7 +134,9 @@ _NEW_CLAUSE = re.compile(
     r"\b(?:you|we|i|they|one|it|please)\b (?:should|must|may|can|will|need|have|could|would|ought)\b|\b(?:is|was|means?) (?:to|by)\b"
 )
 _PURPOSE_NOT = re.compile(r" to (?!do\b)\w+\b.*\b(?:is|was|are)\b")
-_AUX_LAST = re.compile(r"\b(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|do|does|did|has|have|had|need)\W*$")
+_AUX_LAST = re.compile(
+    r"\b(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|do|does|did|has|have|had|need)\W*$"
+)
 _NOT_ONE = re.compile(r" (?:one|a|any|even|all|every\w*)\b")
 
 _CONDITIONAL = re.compile(
@@ -142,7 +146,7 @@ _EXCEPT = re.compile(r"(?:except|other than|apart from|besides|short of)\b")
 _UNIVERSAL = re.compile(r"\b(?:anything|everything|all|anyone|any|whatever|every)\b")
 
 _AUX = r"(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|does|do|did|has|have|had|need)"
-_NOT = rf"(?:\b{_AUX}(?:\s+\w+ly)?\s+(?:not|never|no|hardly|rarely|seldom)\b|\b\w+n't\b|\bcannot\b|\bnever\b)"
+_NOT = rf"(?:\b{_AUX}(?:\s+\w+ly)?\s+(?:not|never|no|neither|hardly|rarely|seldom)\b|\b\w+n't\b|\bcannot\b|\bnever\b)"
 _BE = r"(?:is|are|was|were|be|been|being|remains?|seems?|becomes?|looks?)"
 GONE = "ruled out|rejected|declined|dismissed|refused|excluded|abandoned|discarded|avoided|vetoed|withdrawn"
 _VERDICT = rf"\b{_BE}\s+(?:\w+ly |very |too |also |just |simply |now )*(?:{BAD}|{GONE})\b"
@@ -158,7 +162,9 @@ _AFTER = re.compile(rf"(?P<between>(?:\W++\w++(?:['-]\w++)*+){{0,8}}?)\W*+(?:{_D
 _AT_ONCE = re.compile(rf"\W*(?:{_DENIES})")
 _NEW_SUBJECT = re.compile(r"\b(?:you|we|i|they|he|she|that|which|who|whose|where|there|what|how|means?)\b")
 _NEW_PREDICATE = re.compile(r"\b(?:and|or|to|it|no)\b")
-_JUST = re.compile(r"\b(?:is|are|was|were) not (?:just|simply|only|merely)\b|\b(?:is|are|was|were)n't (?:just|simply|only|merely)\b")
+_JUST = re.compile(
+    r"\b(?:is|are|was|were) not (?:just|simply|only|merely)\b|\b(?:is|are|was|were)n't (?:just|simply|only|merely)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +211,7 @@ def adjacent(before: str) -> bool:
 
 def denied_before(plain: str, phrase_at: int, *, nominal: bool) -> bool:
     """Whether a cue before `phrase_at` reaches the phrase that starts there; `plain` is a clause without idioms."""
-    return any(
-        _reaches(plain, cue, phrase_at, nominal=nominal) for cue in cues(plain) if cue.end <= phrase_at
-    )
+    return any(_reaches(plain, cue, phrase_at, nominal=nominal) for cue in cues(plain) if cue.end <= phrase_at)
 
 
 def _reaches(plain: str, cue: Cue, phrase_at: int, *, nominal: bool) -> bool:
