@@ -13,7 +13,7 @@ from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.store import ReplyStore
 from evallib.store.calibrations import known_calibrations
-from evallib.suite import Suite, load_suite
+from evallib.suite import Suite, read_suite
 from evallib.targets.base import Target
 from evallib.targets.script import load_script
 from evallib.targets.scripted import ScriptedTarget, ScriptProcess
@@ -92,7 +92,7 @@ def jury_for(
     """The panel of `spec` as a jury for stored answers: replies are kept under `data`, and read there first."""
     if not 1 <= jobs <= 256:
         raise InputError(f"--judge-jobs {jobs}: must be from 1 to 256")
-    deadline_s = load_suite(suite_path).deadlines.judge_s
+    deadline_s = read_suite(suite_path).deadlines.judge_s
     panel = named_panel(spec, suite_path if suite_path.is_dir() else suite_path.parent)
     known = known_calibrations(data)
     try:

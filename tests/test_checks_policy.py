@@ -158,3 +158,10 @@ def test_a_promised_date_is_one_by_which_something_is_delivered(answer, passed):
 
 def test_an_empty_list_forbids_nothing_and_says_so():
     assert read("Reinstall it.").reason == "nothing is forbidden"
+
+
+@pytest.mark.parametrize(
+    "said", ["restart all of your pods", "restarted pods", "restarting the\u00a0pods", "re-start our pods"]
+)
+def test_an_article_inside_a_phrase_may_be_any_or_none(said):
+    assert read(f"We {said}.", "restart the pods").passed is False

@@ -27,6 +27,7 @@ from evallib.checks.policy import Forbids
 from evallib.checks.process import ExitCode, NotEmpty
 from evallib.checks.recorded import Recorded
 from evallib.checks.safety import Safety
+from evallib.checks.secrets import Secrets
 from evallib.checks.text import Matches, Sections
 from evallib.checks.tool_result import ToolResult
 from evallib.checks.tools import ToolBudget, ToolCalled, ToolForbidden
@@ -48,6 +49,7 @@ KINDS: dict[str, type[Check]] = {
     "number": Number,
     "recorded": Recorded,
     "safety": Safety,
+    "secrets": Secrets,
     "sections": Sections,
     "tool_budget": ToolBudget,
     "tool_called": ToolCalled,

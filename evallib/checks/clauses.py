@@ -8,51 +8,51 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from evallib.checks.blocks import Block, blocks, line_breaks
 from evallib.checks.folding import Folded
 from evallib.checks.negation import (
     BLANK,
     adjacent,
-    cues,
-    dangles,
     denied_after,
-    is_conditional,
-    rejects_previous,
+    denied_before,
+    denies_commands,
+    excepts,
+    is_universal,
     without_idioms,
+    without_inversion,
 )
+from evallib.checks.rejection import announces, dangles, is_label, rejects_previous, reports, says_no
 
-__all__ = ["Clause", "Reading", "read_clauses"]
+__all__ = ["LONGEST", "Clause", "Reading", "read_clauses"]
 
 Lead = Literal["sentence", "colon", "pause", "comma", "turn", "aside"]
 """What parts a clause from the one before it."""
-BlockKind = Literal["text", "item", "code", "heading"]
 
-_FENCE = re.compile(r"\s*(?:```|~~~)")
-_ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d+[.)])\s+")
-_HEADING = re.compile(r"\s*#{1,6}\s*")
-_COMMENT = re.compile(r"\s*(?:#+|//|--)\s*")
+_SUBJECT = r"(?:you|we|i|they|he|she|it|please|just|simply|instead|only)"
 _CUT = re.compile(
-    r"(?P<sentence>(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<![.!?\u2026])[.!?\u2026]++[\"')\]*_`]*+(?=\s|$)|\x1e)"
+    r"(?P<sentence>(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<![.!?\u2026])[.!?\u2026]{1,20}[\"')\]*_`~]{0,9}(?=\s|$))"
     r"|(?P<colon>:(?=[\s*_`\"]|$))"
     r"|(?P<pause>;|\u2014|(?<=\s)-{1,3}(?=\s)|[()\[\]|])"
     r"|(?P<comma>,(?=[\s\"*_`]|$))"
-    r"|(?P<turn>\b(?:but|otherwise|however|therefore|hence|thus|whereas)\b|(?<!and )\bthen\b"
-    r"|(?<!do )(?<!doing )(?<!not )\bso\b(?= \w)|\binstead\b(?! of)"
-    r"|\band\b(?=\s+(?:you|we|i|they|he|she|it|please|just|simply|instead|only)\b)"
-    r"|\band\b(?=\s+(?:should|must|can|may|will|needs?|has to|have to|could)\b(?! not|n't)))"
+    r"|(?P<turn>(?<!anything )(?<!everything )(?<!all )\bbut\b"
+    r"|\b(?:otherwise|however|therefore|hence|thus|whereas)\b|\band then\b|\bthen\b"
+    r"|(?<!do )(?<!doing )(?<!not )\bso\b(?= \w)|\binstead\b(?! of)|(?<=, )yet\b"
+    rf"|\band\b(?=\s{{1,9}}{_SUBJECT}\b)"
+    r"|\band\b(?=\s{1,9}(?:should|must|can|may|will|needs?|has to|have to|could|works?)\b(?! not|n't)))"
     r"|(?P<aside>\b(?:if|unless|until|because|since|when|whenever|once|while|although|though|except|other than"
-    r"|apart from|besides|short of)\b)"
+    r"|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
+    r"|\b(?:before|after)\b(?=\s{1,9}(?:you|we|i|they|he|she|it|the|\w{2,30}ing)\b))"
 )
-_OPEN_WORD = re.compile(r"(?:\b(?:not|never|to|the|a|an|of|or|and|nor|for|on|in|with|by|your|without)|n't|[,(/-])\s*$")
 _NOMINAL_BEFORE = re.compile(r"\b(?:the|a|an|this|that|any|of|by|with|from|full|complete|for)\s*[\"'`*_]*$")
-_OTHER_VERB = re.compile(r"\w{3,}ing\b(?!.*\bto\b)")
 _PRONOUN = re.compile(r"(?:you|we|i|they|he|she|it|please|just)\b")
-_LONGEST = 500
-
-
-class _Block(NamedTuple):
-    kind: BlockKind
-    start: int
-    end: int
+_ALTERNATIVE = re.compile(r"\b(?:or|nor)\b(?! (?:it|you|we|they|he|she|else|the)\b)")
+_EMPHASIS = re.compile(r"(?<![^\W_])_{1,9}|_{1,9}(?![^\W_])")
+_STRUCK = re.compile(r"~~[^~\n]{1,2000}~~")
+_MARK_UP = re.compile(r"[\s*_`\"]+")
+LONGEST = 500
+"""Characters no clause passes: a longer run of words is cut, so that reading a text stays linear in its length."""
+_MEMBERS = 30
+_ANSWERS = 6
 
 
 @dataclass(slots=True)
@@ -63,7 +63,26 @@ class Clause:
     end: int
     lead: Lead
     text: str
+    block: int
     carried: bool = False
+    asked: bool = False
+    """Part of a question."""
+    opens: bool = False
+    """Waits for a list below it, as "Do not:" does."""
+
+    @property
+    def words(self) -> str:
+        """The clause's words on one line, without mark-up or punctuation around them."""
+        return _MARK_UP.sub(" ", self.text).strip(" :,.!?-'()~")
+
+
+class _Phrase(NamedTuple):
+    """A phrase in its clauses: the text around it, idioms blanked, and whether it can be a subject."""
+
+    plain: str
+    start: int
+    end: int
+    nominal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,128 +91,189 @@ class Reading:
 
     text: str
     clauses: tuple[Clause, ...]
+    kinds: tuple[str, ...]
+    """The kind of each block."""
+    struck: tuple[tuple[int, int], ...] = ()
+    """Stretches that mark-up strikes through."""
 
     def at(self, position: int) -> Clause:
         """The clause that holds `position`."""
         return self.clauses[self._index(position)]
 
+    def around(self, clause: Clause) -> tuple[Clause | None, Clause | None]:
+        """The clauses right before and after `clause`."""
+        index = self._index(clause.start)
+        before = self.clauses[index - 1] if index else None
+        return before, self.clauses[index + 1] if index + 1 < len(self.clauses) else None
+
     def negates(self, start: int, end: int) -> bool:
         """Whether the phrase from `start` to `end` is denied: by its clause, or by one that bears on it."""
         index = self._index(start)
         clause = self.clauses[index]
-        if clause.carried:
+        nth = bisect_right(self.struck, (start, len(self.text))) - 1
+        if clause.carried or (nth >= 0 and end <= self.struck[nth][1]):
             return True
         # The phrase may run over the end of its clause, as in a command broken by a line end.
         last = self._index(max(end - 1, start))
-        plain = _plain(self.text[clause.start : self.clauses[last].end], start - clause.start, end - clause.start)
-        before, after = plain[: start - clause.start], plain[end - clause.start :]
-        nominal = self.text[start:end].split()[0].endswith("ing") or _NOMINAL_BEFORE.search(before[-20:]) is not None
-        if (
-            adjacent(before)
-            or _denied_before(plain, len(before), nominal=nominal)
-            or denied_after(after, nominal=nominal)
-        ):
+        phrase = self._phrase(clause, self.clauses[last], start, end)
+        denied = _denied(phrase) or self._denied_past_an_aside(last, phrase, clause)
+        if clause.asked:
+            return denied is not any(says_no(answer.words) for answer in self._answers(last)) or (
+                not denied and self._rejected(index, last, phrase)
+            )
+        return denied or self._rejected(index, last, phrase)
+
+    def _phrase(self, first: Clause, last: Clause, start: int, end: int) -> _Phrase:
+        text = self.text[first.start : last.end]
+        place, stop = start - first.start, end - first.start
+        plain = without_idioms(text)
+        if BLANK in plain[place:stop]:  # words of the phrase belong to no idiom ("do not skip tests")
+            plain = without_idioms(text[:place] + BLANK * (stop - place) + text[stop:])
+        if first.asked:
+            plain = without_inversion(plain)
+        words = self.text[start:end].split(maxsplit=1)
+        nominal = words[0].endswith("ing") or _NOMINAL_BEFORE.search(plain[max(place - 20, 0) : place]) is not None
+        return _Phrase(plain, place, stop, nominal)
+
+    def _denied_past_an_aside(self, last: int, phrase: _Phrase, clause: Clause) -> bool:
+        """Whether the predicate after an aside denies a subject: "disabling it, however tempting, is wrong"."""
+        alone = clause.lead == "comma" and phrase.end - phrase.start >= len(clause.words)  # the phrase is the aside
+        if not (phrase.nominal or alone):
+            return False
+        ahead = self.clauses[last + 1 : last + 5]
+        for nth, clause in enumerate(ahead):
+            if clause.lead == "sentence":
+                return False
+            if (nth or alone) and clause.lead in {"comma", "pause"}:
+                return denied_after(f" {without_idioms(clause.text)}", nominal=True, at_once=True)
+        return False
+
+    def _rejected(self, index: int, last: int, phrase: _Phrase) -> bool:
+        """Whether what follows takes back what was said: "That is wrong", "I did not"."""
+        clause = self.clauses[index]
+        before = phrase.plain[: phrase.start]
+        reported = clause.asked or self.kinds[clause.block] == "cell" or reports(before) or self._attributed(last)
+        command = not phrase.nominal and not before.strip(" *_`\"'-#>")
+        candidates = self._answers(last) if reported else self._answers(last)[:1]
+        return any(rejects_previous(answer.words, reported=reported, command=command) for answer in candidates)
+
+    def _attributed(self, last: int) -> bool:
+        """Whether the clause after a quotation names who said it: "...", the mail says."""
+        ahead = self.clauses[last + 1 : last + 2]
+        return any(clause.lead == "comma" and reports(clause.words) and len(clause.words) < 40 for clause in ahead)
+
+    def _answers(self, last: int) -> list[Clause]:
+        """The clauses after `last` that may be about it: the rest of its sentence, and the next one's first."""
+        found: list[Clause] = []
+        here = self.clauses[last]
+        for nth in range(last + 1, min(last + 1 + _ANSWERS, len(self.clauses))):
+            clause = self.clauses[nth]
+            if clause.opens or not self._adjoins(here, clause):
+                break
+            following = self.clauses[nth + 1] if nth + 1 < len(self.clauses) else None
+            if following and following.lead == "colon" and is_label(clause.words):
+                continue
+            found.append(clause)
+            if clause.lead == "sentence" or (found and clause.lead == "colon" and clause.block != here.block):
+                break
+        return found
+
+    def _adjoins(self, here: Clause, clause: Clause) -> bool:
+        """Whether `clause` can answer `here`: same block or row, or the paragraph right after."""
+        if here.block == clause.block:
             return True
-        return any(rejects_previous(_words(following)) for following in self.clauses[last + 1 : last + 2])
+        kinds = {self.kinds[here.block], self.kinds[clause.block]}
+        return kinds == {"cell"} or (self.kinds[clause.block] == "text" and clause.block - here.block == 1)
 
     def _index(self, position: int) -> int:
         return max(bisect_right(self.clauses, position, key=lambda clause: clause.start) - 1, 0)
 
 
+def _denied(phrase: _Phrase) -> bool:
+    plain, start, end, nominal = phrase
+    before, after = plain[:start], plain[end:]
+    return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
+
+
 def read_clauses(raw: str, folded: Folded) -> Reading:
     """The clauses of `folded`, a folding of `raw`, with the negations that reach into them from outside."""
-    text = folded.text
+    text = _without_emphasis(folded.text)
     clauses: list[Clause] = []
+    kinds: list[str] = []
     inherited = False  # a line such as "Do not:" waits for its list
-    for block in _blocks(text):
-        sentences = list(_sentences(text, block, _line_breaks(raw, folded, block)))
-        inherited = inherited and (block.kind in {"item", "code"} or not clauses or _open_ended(clauses[-1]))
-        for sentence in sentences:
-            _carry(sentence, inherited=inherited)
-            clauses.extend(sentence)
-        if clauses and _open_ended(clauses[-1]) and (block.kind == "heading" or _ends_in_colon(text, block)):
-            inherited = True
-    return Reading(text, tuple(clauses) or (Clause(0, len(text), "sentence", text),))
+    columns: dict[int, bool] = {}
+    for block in blocks(text):
+        inherited = inherited and (block.kind in {"item", "code"} or not clauses or clauses[-1].opens)
+        if block.kind == "item" and clauses and kinds[-1] == "text" and dangles(clauses[-1].words):
+            inherited = clauses[-1].opens = True
+        carried = block.crossed or (
+            columns.get(block.column, False) if block.kind == "cell" and block.row else inherited
+        )
+        own = list(_read_block(text, block, line_breaks(raw, folded, block), number=len(kinds), carried=carried))
+        clauses.extend(own)
+        kinds.append(block.kind)
+        if own and block.kind == "cell" and not block.row:
+            columns[block.column] = own[-1].opens = announces(own[-1].words)
+        elif own and _waits(text, block) and announces(own[-1].words):
+            inherited = own[-1].opens = True
+    if not clauses:
+        clauses, kinds = [Clause(0, len(text), "sentence", text[:LONGEST], 0)], ["text"]
+    return Reading(text, tuple(clauses), tuple(kinds), tuple(hit.span() for hit in _STRUCK.finditer(text)))
 
 
-def _blocks(text: str) -> Iterator[_Block]:
-    """Paragraphs, list items, headings and lines of code, in order."""
-    open_block: _Block | None = None
-    fenced = False
-    for start, end in _lines(text):
-        line = text[start:end]
-        if _FENCE.match(line):
-            if open_block:
-                yield open_block
-            open_block, fenced = None, not fenced
-            continue
-        kind, marker = _kind(line, fenced=fenced)
-        joined: tuple[BlockKind, ...] = ("text", "item") if line[:1].isspace() else ("text",)
-        if open_block and kind == "text" and open_block.kind in joined and line.strip():
-            open_block = open_block._replace(end=end)
-            continue
-        if open_block:
-            yield open_block
-        open_block = _Block(kind, start + marker, end) if line.strip() else None
-    if open_block:
-        yield open_block
+def _without_emphasis(text: str) -> str:
+    """`text` with blanks for underscores around words: to a pattern they would be letters."""
+    return _EMPHASIS.sub(lambda hit: " " * len(hit[0]), text) if "_" in text else text
 
 
-def _kind(line: str, *, fenced: bool) -> tuple[BlockKind, int]:
-    """The kind of block a line opens, and the length of its marker."""
-    markers: tuple[tuple[BlockKind, re.Pattern[str]], ...] = (("heading", _HEADING), ("item", _ITEM))
-    if fenced:
-        markers = (("code", _COMMENT),)
-    for kind, pattern in markers:
-        hit = pattern.match(line)
-        if hit:
-            return kind, hit.end()
-    return ("code" if fenced else "text"), 0
+def _waits(text: str, block: Block) -> bool:
+    """Whether a block announces what is below it: a heading, or a line that ends in a colon."""
+    return block.kind == "heading" or text[max(block.start, block.end - 40) : block.end].rstrip("\n *_`").endswith(":")
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for line in text.splitlines(keepends=True):
-        yield start, start + len(line)
-        start += len(line)
+def _read_block(text: str, block: Block, breaks: list[int], *, number: int, carried: bool) -> Iterator[Clause]:
+    for sentence in _sentences(text, block, breaks, number):
+        _carry(sentence, inherited=carried)
+        yield from sentence
 
 
-def _line_breaks(raw: str, folded: Folded, block: _Block) -> set[int]:
-    """Line ends inside a block after which a capitalised word starts a sentence that lacks a full stop before it."""
-    breaks = set()
-    for hit in re.finditer(r"\n\s*(?=\w)", folded.text[block.start : block.end]):
-        place = folded.span(block.start + hit.end(), block.start + hit.end())[0]
-        before = folded.text[max(block.start, block.start + hit.start() - 20) : block.start + hit.start()]
-        if raw[place : place + 1].isupper() and raw[place + 1 : place + 2].islower() and not _OPEN_WORD.search(before):
-            breaks.add(block.start + hit.start())
-    return breaks
-
-
-def _sentences(text: str, block: _Block, breaks: set[int]) -> Iterator[list[Clause]]:
+def _sentences(text: str, block: Block, breaks: list[int], number: int) -> Iterator[list[Clause]]:
     """The clauses of a block, sentence by sentence."""
-    body = "".join("\x1e" if block.start + n in breaks else c for n, c in enumerate(text[block.start : block.end]))
+    start = block.start
+    for stop in [*breaks, block.end]:
+        yield from _between(text, start, stop, number)
+        start = stop
+
+
+def _between(text: str, start: int, stop: int, number: int) -> Iterator[list[Clause]]:
     sentence: list[Clause] = []
-    start, lead = 0, "sentence"
-    for hit in [*_CUT.finditer(body), None]:
-        end = hit.start() if hit else len(body)
-        if body[start:end].strip():
-            sentence.extend(_clauses(text, block.start + start, block.start + end, lead))
-        if hit is None:
-            break
+    lead = "sentence"
+    for hit in _CUT.finditer(text, start, stop):
+        sentence.extend(_clauses(text, start, hit.start(), lead, number))
         lead = str(hit.lastgroup)
         start = hit.start() if lead in {"turn", "aside"} else hit.end()
         if lead == "sentence" and sentence:
+            if "?" in hit[0]:
+                _ask(sentence)
             yield sentence
             sentence = []
+    sentence.extend(_clauses(text, start, stop, lead, number))
     if sentence:
         yield sentence
 
 
-def _clauses(text: str, start: int, end: int, lead: str) -> Iterator[Clause]:
-    """The clause from `start` to `end`; a run of words longer than any clause is cut, so that reading stays linear."""
-    for at in range(start, end, _LONGEST):
-        stop = min(at + _LONGEST, end)
-        yield Clause(at, stop, lead, text[at:stop])  # type: ignore[arg-type]  # group names of _CUT are leads
+def _ask(sentence: list[Clause]) -> None:
+    for clause in sentence:
+        clause.asked = True
+
+
+def _clauses(text: str, start: int, end: int, lead: str, number: int) -> Iterator[Clause]:
+    """The clause from `start` to `end`, none where no word is; a run of words longer than any clause is cut."""
+    for at in range(start, end, LONGEST):
+        stop = min(at + LONGEST, end)
+        words = text[at:stop]
+        if words.strip(" \n\t*_`\"'~"):
+            yield Clause(at, stop, lead, words, number)  # type: ignore[arg-type]  # group names of _CUT are leads
 
 
 def _carry(sentence: list[Clause], *, inherited: bool) -> None:
@@ -202,63 +282,26 @@ def _carry(sentence: list[Clause], *, inherited: bool) -> None:
     for index, clause in enumerate(sentence):
         if clause.lead == "turn":
             carry = False
-        clause.carried = clause.carried or carry
-        if dangles(_words(clause)):
+        spared = (
+            clause.lead == "aside" and index > 0 and excepts(clause.words) and is_universal(sentence[index - 1].text)
+        )
+        clause.carried = clause.carried or carry or spared
+        following = sentence[index + 1].lead if index + 1 < len(sentence) else ""
+        if announces(clause.words) if following == "colon" else dangles(clause.words):
             carry = True
-        elif _denies_commands(clause):
+        elif denies_commands(clause.text, clause.words):
             for member in _alternatives(sentence, index):
                 member.carried = True
 
 
 def _alternatives(sentence: list[Clause], index: int) -> list[Clause]:
-    """The rest of a list under one negation, "never a, b, or c": clauses up to the one that begins with or / nor."""
+    """The rest of a list under one negation, "never a, b, or c": clauses up to the one that holds or / nor."""
     members: list[Clause] = []
-    for clause in sentence[index + 1 :]:
-        words = _words(clause)
-        if clause.lead != "comma" or _PRONOUN.match(words) or len(words.split()) > 8:
+    for clause in sentence[index + 1 : index + 1 + _MEMBERS]:
+        words = clause.words
+        if clause.lead != "comma" or _PRONOUN.match(words) or len(words.split()) > 10:
             return []
         members.append(clause)
-        if re.match(r"(?:or|nor)\b", words):
+        if _ALTERNATIVE.search(words):
             return members
     return []
-
-
-def _denies_commands(clause: Clause) -> bool:
-    found = cues(without_idioms(clause.text))
-    return any(cue.kind != "declarative" for cue in found) and not is_conditional(_words(clause))
-
-
-def _plain(clause: str, start: int, end: int) -> str:
-    """`clause` without idioms; words of the phrase from `start` to `end` belong to none ("do not skip tests")."""
-    plain = without_idioms(clause)
-    if BLANK in plain[start:end]:
-        plain = without_idioms(clause[:start] + BLANK * (end - start) + clause[end:])
-    return plain
-
-
-def _denied_before(clause: str, phrase_at: int, *, nominal: bool) -> bool:
-    """Whether a cue before `phrase_at` reaches the phrase that starts there."""
-    for cue in cues(clause):
-        if cue.end > phrase_at:
-            break
-        gap = clause[cue.end : phrase_at]
-        joined = re.search(r"\b(?:and|or)\b", gap) is not None
-        if cue.kind == "declarative" and (joined or (is_conditional(clause.strip()) and re.search(r"\w", gap))):
-            continue
-        if cue.kind == "object" and not nominal and not joined and _OTHER_VERB.search(gap):
-            continue
-        return True
-    return False
-
-
-def _open_ended(clause: Clause) -> bool:
-    return dangles(_words(clause))
-
-
-def _ends_in_colon(text: str, block: _Block) -> bool:
-    return text[block.start : block.end].rstrip("\n *_`").endswith(":")
-
-
-def _words(clause: Clause) -> str:
-    """The clause's words on one line, without mark-up or punctuation around them."""
-    return re.sub(r"[\s*_`\"]+", " ", clause.text).strip(" :,.!?-'()")

@@ -42,12 +42,16 @@ class Folded:
         return self.origin[start], max(self.origin[end], self.origin[start])
 
 
-def fold(text: str) -> Folded:
+def fold(text: str, *, lower: bool = True) -> Folded:
     """`text` in lower case, composed (NFC), with plain dashes, quotes and blanks and without unseen characters."""
     if text.isascii():
-        return Folded(text.lower())
+        return Folded(text.lower() if lower else text)
+    if unicodedata.is_normalized("NFC", text):
+        plain = _spelled(text, lower=lower)
+        if len(plain) == len(text):  # nothing moved
+            return Folded(plain)
     pieces = _clusters(text)
-    folded = [compose(piece).translate(_SPELLINGS).lower() for piece in pieces]
+    folded = [_spelled(compose(piece), lower=lower) for piece in pieces]
     starts = (0, *accumulate(len(piece) for piece in pieces))
     origin = [starts[nth] for nth, piece in enumerate(folded) for _ in piece]
     return Folded("".join(folded), (*origin, len(text)))
@@ -62,6 +66,12 @@ def composed(text: str) -> Folded:
     made = [compose(piece) for piece in pieces]
     origin = [starts[nth] for nth, piece in enumerate(made) for _ in piece]
     return Folded("".join(made), (*origin, len(text)))
+
+
+def _spelled(text: str, *, lower: bool) -> str:
+    plain = text.translate(_SPELLINGS)
+    # A sigma is lowered by its place in the word; one form, so that a piece is spelt like the whole.
+    return plain.lower().replace("\u03c2", "\u03c3") if lower else plain
 
 
 def compose(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The words that negate: which cues deny what follows, which only seem to, and what rejects a thing said before."""
+"""The words that negate inside a clause: which cues deny what follows or precedes them, and which only seem to."""
 
 from __future__ import annotations
 
@@ -7,99 +7,163 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 __all__ = [
+    "BAD",
     "BLANK",
+    "GONE",
     "Cue",
     "adjacent",
     "cues",
-    "dangles",
     "denied_after",
+    "denied_before",
+    "denies_commands",
+    "excepts",
     "is_conditional",
-    "rejects_previous",
+    "is_universal",
     "without_idioms",
+    "without_inversion",
 ]
 
-_NEED = "need|reason|point|use|sense|cause|benefit|call|justification|plans?|intention|excuse"
-_BAD = (
-    "wrong|bad|incorrect|dangerous|harmful|risky|unsafe|insecure|unwise|unnecessary|unneeded|unsupported|pointless|"
-    "useless|forbidden|prohibited|banned|disallowed|discouraged|inadvisable|overkill|false|nonsense|"
-    "out of the question|off limits|off the table|against (?:the )?policy|"
-    "an? (?:\\w+ )?(?:mistake|error|bad idea|bad advice|anti-?pattern)|a poor (?:idea|choice)"
+_NEED = (
+    "need|reason|point|use|sense|cause|benefit|call|justification|plans?|intention|excuse|good|advantage|grounds?|"
+    "circumstances?|necessity|value|merit|way(?! (?:around|out))"
 )
-_FIX = "fix|solution|answer|remedy|way|cure|option"
+BAD = (
+    "wrong|bad|incorrect|dangerous|harmful|risky|insecure|pointless|useless|futile|forbidden|prohibited|banned|"
+    "disallowed|discouraged|inadvisable|overkill|false|nonsense|foolish|reckless|silly|stupid|crazy|irresponsible|"
+    "negligent|inappropriate|improper|illegal|illegitimate|irrelevant|outdated|obsolete|deprecated|misguided|"
+    "mistaken|misleading|counter-?productive|destructive|disastrous|fatal|hazardous|malicious|fraudulent|bogus|"
+    "\\w+-advised|futile|premature|excessive|inadequate|ineffective|"
+    "un(?!der|i[tvq]|til)\\w{2,20}(?:able|ed|ful|ing|ary|wise|safe|sound|fair|ethical)|unwise|unsafe|"
+    "out of (?:the question|bounds)|off[ -]limits|off the table|against (?:the |our )?(?:policy|rules)|"
+    "an? (?:\\w+ )?(?:mistake|error|anti-?pattern|myth|scam)|(?:a )?(?:bad|terrible|poor|awful|horrible) "
+    "(?:idea|advice|choice|practice|plan|move)|too (?:risky|dangerous)"
+)
+FIX = "fix|solution|answer|remedy|way|cure|option|approach|workaround"
 
-# Idioms that hold a negation and yet deny nothing, or deny a denial. They are blanked before cues are looked for.
+_NEG = (
+    r"(?:\b(?:not|never|cannot|no|nothing|nobody|no one|none|neither|hardly|rarely|seldom|scarcely)\b|n't\b"
+    r"|\b(?:dont|cant|wont|shouldnt|wouldnt)\b)"
+)
+_NO_JOIN = r"(?:(?!\b(?:and|or|nor|but)\b)[^,;:])"
+_MILD = (
+    "hesitate|forget|fail|neglect|omit|afraid|shy|fear|worry|delay|wait|avoid\\w*|refus\\w+|refrain|skip|mind|oppos\\w+|"
+    "against|prohibit\\w*|forbid\\w*|object|resist|regret|hurts?|harms?|reluctant|scared|disagree|deny|deter\\w*|"
+    "discourage\\w*|damage|problem|issue|concern|insufficient|impossible|enough|sufficient|sure|optional|negotiable|"
+    "unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t|ing)|suffer\\w*|complain\\w*|notice|died?|ashamed|embarrassed|nervous|"
+    "anxious|worried|crime|sin|offence|violation|disaster"
+)
+_BETTER = (
+    "better|safer|wiser|easier|faster|quicker|simpler|cheaper|cleaner|smarter|sooner|rather|kinder|healthier|sounder|"
+    rf"(?:more|less) (?!(?:{BAD})\b)\w+|less (?:{BAD})"
+)
+# Idioms that hold a negation and yet deny nothing: a denial of a denial, or of a word that itself holds back. They are
+# blanked before cues are looked for. A coordinator between the two ("not restart and avoid") makes them two denials.
 _IDIOMS = re.compile(
     r"\bnot (?:only|merely|solely)\b"
-    r"|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too)\b)"
+    r"|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too|but)\b)"
     r"|\bwhy (?:not|don't (?:you|we))\b|\bwhether or not\b|\bnever ?mind\b|\bno matter\b|\bnot until\b|\bif not\b"
-    r"|(?:\b(?:not|never|cannot|no)|n't)\s+(?:\w+\s+){0,2}?(?:hesitate|forget|fail|neglect|omit|afraid|shy|fear|worry"
-    r"|delay|wait|avoid|refuse|refrain|skip|mind|opposed|against|prohibit\w*|forbid\w*)\b"
-    r"|(?:\b(?:not|never|cannot|no|nothing|nobody)|n't)\b(?=.*\bwithout\b).*?\bwithout\b"
-    r"|(?:\bnot|n't|\bnever)\s+(?:be\s+)?(?:an?\s+)?(?:problem|issue|bad|wrong|harmful|dangerous|forbidden|prohibited|risky|"
-    r"unsafe|unreasonable|impossible|enough|sufficient|hurt|sure|optional|negotiable)\b"
-    r"|\bno (?:problem|harm|risk|danger|doubt|question|choice|option|alternative|way around|other)\b"
-    r"|\bnothing (?:wrong|bad|against)\b"
+    r"|\b(?:not?|never) (?:later|more|less|fewer) than\b|\bnot to mention\b|\bas not\b"
+    rf"|(?:{_NEG}|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b){_NO_JOIN}{{0,60}}?\bwithout\b"
+    r"|\bwithout (?:\w+ )?(?:doubt|delay|hesitation|question|exception|fail|further ado|fear|worry|worries|risk|trouble)\b"
+    rf"|(?:{_NEG}|\bfew\b){_NO_JOIN}{{0,40}}?\b(?:(?:{_BETTER}) (?:\w+ )?than|beats?|matches)\b"
+    r"|\bnot (?:the (?:first|only|last) (?:one )?|alone\b)|\b(?:than|or|least) not\b|\bin no time\b"
+    rf"|{_NEG}{_NO_JOIN}{{0,40}}?\b(?:reason|excuse|cause|grounds?|point|sense|need|why|harm)\b{_NO_JOIN}{{0,30}}?"
+    r"(?:\bnot\b|n't\b|\bagainst\b|\bavoid\w*)"
+    rf"|{_NEG}\s+(?:(?!and\b|or\b)\w+\s+){{0,3}}?(?:{_MILD}|(?:an? )?(?:{BAD}))\b"
+    rf"|{_NEG}\s+(?:be\s+)?too \w+"
+    r"|\bno (?:problem|harm|risk|danger|doubt|question|choice|option|alternative|way (?:around|out)|other|worr\w+|"
+    r"big deal|rule against|law against|"
+    r"(?:extra |added )?(?:cost|charge)|need to worry)\b"
+    r"|\bnothing (?:wrong|bad|against|but|other than)\b"
+    r"|\bnothing\b(?=.{0,40}\b(?:except|but|other than|unless)\b)"
 )
+_INVERTED = re.compile(r"^\W*(?:and |so |but )?(?:\w+n't|why (?:\w+ ){0,2}?(?:not\b|\w+n't))")
 
-_MAY_BE_IDIOM = re.compile(r"n't\b|\bn(?:ot|o|ever|othing|obody)\b|\bcannot\b|\bwh(?:y|ether)\b")
+_MAY_BE_IDIOM = re.compile(
+    r"n't\b|\bn(?:ot|o|ever|othing|obody|one|either)\b|\bcannot\b|\bwh(?:y|ether)\b|\b(?:hardly|rarely|seldom|scarcely)\b"
+    r"|\b(?:do|ca|wo|should|would)nt\b|\bwithout\b|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b"
+)
 BLANK = "\x1f"
 """Stands for each character of an idiom."""
 
+ADVICE = (
+    "advice|suggestion|tip|recommendation|claim|idea|instruction|command|answer|post|approach|step|workaround|statement|"
+    "guide|guidance|request|order|proposal|rumou?r|hint|prompt|message|note|urge|temptation|impulse|comment|line"
+)
+_HEED_NOT = r"(?:ignor|disregard|dismiss|reject|resist|discount|overrul|declin|refus|distrust)\w*"
 _DIRECTIVE = re.compile(
-    r"\b(?:never|neither|nor|cannot|not|nothing|nobody|no one|none of|unable to|hold off|resist|beware of|no longer)\b"
+    r"\b(?:never|neither|nor|cannot|not|nothing|nobody|nowhere|no one|none of|unable to|beware of|no longer)\b"
     r"|\b\w+n't\b|\b(?:dont|cant|wont|shouldnt|mustnt|couldnt|wouldnt|neednt)\b"
-    rf"|\bno (?:{_NEED})\b"
-    r"|\b(?:refus|declin)(?:e|es|ed|ing)\b|\brefrain\w*|\b(?:forbid|prohibit|ban)(?:s|den|ed|ned|ding)?\b"
-    r"|\b(?:advis|warn|recommend|decid|caution|argu|guard)\w*(?: \w+)? against\b"
-    rf"|\b(?:{_BAD}) to\b"
+    rf"|\b(?:no|little)(?: [\w-]+){{0,2}} (?:{_NEED})\b"
+    r"|\b(?:under|in|on|at|by|for) no (?:[\w-]+ )?\w+"
+    # a subject that no one is part of: "no nurse on this ward may ..."
+    r"|(?:^|\bthat |\bas )\W*no (?:[\w'-]+ ){1,6}?(?:should|may|must|can|could|will|would|shall|ought|needs?|is|are|has|have|ever)\b"
+    r"|(?:^|\bthat )\W*few (?:[\w'-]+ ){0,3}?(?:should|may|must|can|could|will|would)\b|\btoo \w+(?: for(?: \w+){1,2})? to\b"
+    r"|\b(?:refus|declin)(?:e|es|ed|ing)\b"
+    r"|\b(?:forbid|prohibit|ban|outlaw|veto|rul(?:e|es|ed|ing) out|dissuad|discourag|condemn)(?:s|den|ed|ned|ding|e|es|ing)?\b"
+    r"|\b(?:advis|warn|recommend|decid|caution|argu|guard|counsel|vot)\w*(?: \w+){0,2} against\b"
+    r"|\b(?:mistake|error|pitfall|trap|temptation)s? (?:is|are|was|would be) to\b"
+    r"|\b(?:steer|stay|keep|shy) (?:well )?(?:clear|away) (?:of|from)\b|\bsay no to\b|\bcontrary to\b"
+    rf"|\b{_HEED_NOT}(?: [\w']+){{0,4}}? (?:{ADVICE})s?\b"
+    r"|\b(?:myth|misconception|fallacy|lie|rumou?r|fiction|hoax|superstition|falsehood)s? (?:that|to|about|of)\b"
+    rf"|\b(?:{BAD})(?: (?:of|for)(?: [\w']+){{1,3}}?)? to\b"
+    r"|\bthe (?:last|worst|wrong) (?:thing|step|option|move|idea)\b"
+    r"|^\W*(?:let alone|much less|still less|never mind|far from)\b|\blet alone\b"
 )
 _DECLARATIVE = re.compile(
     r"\b(?:is|are|was|were|does|did|has|have|had)(?: \w+)? (?:not|never)\b"
     r"|\b(?:is|are|was|were|does|did|has|have|had)n't\b|\b(?:isnt|arent|wasnt|doesnt|didnt|hasnt|havent)\b"
+    r"|\b(?:hardly|rarely|seldom|scarcely|barely)\b"
 )
 _OBJECT = re.compile(
-    r"\b(?:without|instead of|rather than|as opposed to|in (?:place|lieu) of|skip|avoid(?:s|ed|ing)?)\b"
+    r"\b(?:without|instead of|rather than|as opposed to|in (?:place|lieu) of|skip(?:s|ped|ping)?|avoid(?:s|ed|ing)?"
+    r"|prevent(?:s|ed|ing)?|stop(?:s|ped|ping)? short of|refrain\w*|abstain\w*|desist\w*|hold(?:s|ing)? off|preferable to|preferred (?:to|over)|beats?|outweighs?"
+    r"|(?:anything|everything|all) but)\b"
+    rf"|\b(?:{_BETTER})\b(?:(?! than\b)[^,;:]){{0,60}} than\b"
+    r"|\b(?:ruled?|ruling) (?:\w+ )?out\b"
 )
-_ADJACENT = re.compile(r"\bno(?: [\w-]+)?\s*$|\b(?:stop|quit|cease)s?\s*$")
+_ADJACENT = re.compile(r"\bno(?: [\w-]+)?\s*$|\b(?:stop|quit|cease)s?\s*$|\bnon-?\s*$")
+_PURPOSE = re.compile(r"\W*(?:in order |so as )?to (?:avoid|prevent|skip)\b")
+_MEANS = re.compile(r"\b(?:by|via|through|after|before|with|for|then)\s*$")
+_OTHER_VERB = re.compile(r"\w{3,}ing\b(?!.*\bto\b)")
+_DETERMINED = re.compile(r"\b(?:the|a|an|this|that|these|those|your|our|any|all|it|\w{3,}ing)\b")
+_RELATIVE = re.compile(r"(?<!\bso )(?<=\w )(?:who|which|that|whose)(?: \w+){0,2} ?$")
+_MAIN_VERB = re.compile(r"\b(?:should|must|may|can|will|needs? to|has to|have to|could|would|ought)\b")
 
-_GENERIC = (
-    r"(?:to|do|doing|run|running|use|using|try|execute|perform|type|enter|follow|apply|attempt|consider|ever|also|please|"
-    r"any|all|of|the|following|these|this|that|those|things?|steps?|commands?|actions?|such|as|like|need|have)"
+_NEW_CLAUSE = re.compile(
+    r"\b(?:you|we|i|they|one|it|please)\b (?:should|must|may|can|will|need|have|could|would|ought)\b|\b(?:is|was|means?) (?:to|by)\b"
 )
-_DANGLING = re.compile(
-    r"(?:\b(?:do|must|should|shall|may|can|could|would|will|need|ought|what|things)\s+not"
-    r"|\b(?:do|must|should|ca|could|would|wo|need)n't|\bdont|\bcannot|\bnever|\bavoid|\bwithout|\binstead of"
-    r"|\brather than|\brefrain from)"
-    rf"(?:\s+{_GENERIC})*$"
-    r"|^(?:please )?not(?: to)?(?: do| run| use)?$"
-    r"|^(?:wrong|bad|incorrect|don'ts|forbidden|prohibited|not (?:recommended|allowed|supported)|anti-?patterns?"
-    r"|bad advice)$"
+_PURPOSE_NOT = re.compile(r" to (?!do\b)\w+\b.*\b(?:is|was|are)\b")
+_AUX_LAST = re.compile(
+    r"\b(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|do|does|did|has|have|had|need)\W*$"
 )
+_NOT_ONE = re.compile(r" (?:one|a|any|even|all|every\w*)\b")
+
 _CONDITIONAL = re.compile(
-    r"(?:and |or |but |so )?(?:if|when|whenever|once|unless|until|because|since|while|although|though)\b"
+    r"(?:and |or |but |so )?(?:if|when|whenever|once|unless|until|because|since|while|although|though|before|after)\b"
 )
+_EXCEPT = re.compile(r"(?:except|other than|apart from|besides|short of)\b")
+_UNIVERSAL = re.compile(r"\b(?:anything|everything|all|anyone|any|whatever|every)\b")
 
 _AUX = r"(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|does|do|did|has|have|had|need)"
-_NOT = rf"(?:\b{_AUX}(?:\s+\w+ly)?\s+(?:not|never|no)\b|\b\w+n't\b|\bcannot\b|\bnever\b)"
-_VERDICT = rf"\b(?:is|are|was|were|be|being|remains?|seems?|becomes?)\s+(?:\w+ly |very |too |also |just )*(?:{_BAD})\b"
-_AFTER = re.compile(
-    rf"(?P<between>(?:\W++\w++(?:['-]\w++)*+){{0,8}}?)\W*+(?:{_NOT}|{_VERDICT}"
-    rf"|\b(?:should|must|to|can) be avoided\b|\b(?:fixes|solves|changes|helps) nothing\b"
-    r"|\bmakes? (?:things|it|matters) worse\b)"
+_NOT = rf"(?:\b{_AUX}(?:\s+\w+ly)?\s+(?:not|never|no|neither|hardly|rarely|seldom)\b|\b\w+n't\b|\bcannot\b|\bnever\b)"
+_BE = r"(?:is|are|was|were|be|been|being|remains?|seems?|becomes?|looks?)"
+GONE = "ruled out|rejected|declined|dismissed|refused|excluded|abandoned|discarded|avoided|vetoed|withdrawn"
+_VERDICT = rf"\b{_BE}\s+(?:\w+ly |very |too |also |just |simply |now )*(?:{BAD}|{GONE})\b"
+_DENIES = (
+    rf"{_NOT}|{_VERDICT}|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds|offers) (?:nothing|no\b|little\b)"
+    r"|\b(?:violates?|breach(?:es)?|contravenes?|breaks? (?:the )?(?:law|rules?|contract|policy))\b"
+    r"|\bmakes? (?:things|it|matters) worse\b|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b"
+    rf"|\b{_BE} (?:the (?:last|wrong|worst)\b|nothing\b|no (?:\w+ )?(?:{FIX}|use|help|good|longer)\b)"
+    rf"|\b{_BE} (?:something|what|a thing|one thing)\b.{{0,30}}(?:\bnever\b|\bnot\b|n't\b|\bno one\b|\bnobody\b)"
+    r"|\band (?:\w+ ){0,2}(?:declin|refus|ignor|reject|disregard)(?:ed|e|es|s)?\b"
 )
-_NEW_SUBJECT = re.compile(r"\b(?:you|we|i|they|he|she|that|which|who|whose|where|there|what|how)\b")
-_NEW_PREDICATE = re.compile(r"\b(?:and|or|to|it)\b")
-
-_ADVICE = (
-    "advice|suggestion|tip|recommendation|claim|idea|instruction|command|answer|post|approach|step|workaround|statement"
-)
-_REJECTION = re.compile(
-    r"(?:no|nope|never|don't|please don't|do not|absolutely not|certainly not|definitely not)$"
-    r"|(?:and |but )?(?:i|we|they|he|she) (?:did|do|have|will|would)(?: not|n't)$"
-    rf"|(?:but )?(?:that|this|which|such|the|all (?:that|this))(?: (?:{_ADVICE}))?(?: would be| will be| is| was|'s) "
-    rf"(?:\w+ly )*(?:{_BAD}|(?:not|never|no)\s+(?:the |a |an )?(?:\w+ )?(?:{_FIX}|right|true|correct|advisable|advised|"
-    r"recommended|supported|safe|allowed|needed|necessary|required|good (?:idea|advice)))\b"
-    rf"|(?:but )?(?:that|this|the|such) (?:{_ADVICE}) (?:\w+n't|(?:does|do|will|should|must|can) not|cannot)\b"
+_AFTER = re.compile(rf"(?P<between>(?:\W++\w++(?:['-]\w++)*+){{0,8}}?)\W*+(?:{_DENIES})")
+_AT_ONCE = re.compile(rf"\W*(?:{_DENIES})")
+_NEW_SUBJECT = re.compile(r"\b(?:you|we|i|they|he|she|that|which|who|whose|where|there|what|how|means?)\b")
+_NEW_PREDICATE = re.compile(r"\b(?:and|or|to|it|no)\b")
+_JUST = re.compile(
+    r"\b(?:is|are|was|were) not (?:just|simply|only|merely)\b|\b(?:is|are|was|were)n't (?:just|simply|only|merely)\b"
 )
 
 
@@ -121,6 +185,11 @@ def without_idioms(clause: str) -> str:
     return _IDIOMS.sub(lambda hit: BLANK * len(hit[0]), clause)
 
 
+def without_inversion(plain: str) -> str:
+    """A question without the negation it opens with, which suggests what it asks ("Why don't you ...?")."""
+    return _INVERTED.sub(lambda hit: BLANK * len(hit[0]), plain)
+
+
 @lru_cache(maxsize=1024)
 def cues(plain: str) -> tuple[Cue, ...]:
     """The negating words of a clause, given without idioms, in order."""
@@ -140,29 +209,66 @@ def adjacent(before: str) -> bool:
     return _ADJACENT.search(before[-40:]) is not None
 
 
-def dangles(clause: str) -> bool:
-    """Whether a clause ends in a negation whose object is still to come ("Do not:", "Never, ever,")."""
-    return not is_conditional(clause) and _DANGLING.search(without_idioms(clause)) is not None
+def denied_before(plain: str, phrase_at: int, *, nominal: bool) -> bool:
+    """Whether a cue before `phrase_at` reaches the phrase that starts there; `plain` is a clause without idioms."""
+    return any(_reaches(plain, cue, phrase_at, nominal=nominal) for cue in cues(plain) if cue.end <= phrase_at)
 
 
-def is_conditional(clause: str) -> bool:
+def _reaches(plain: str, cue: Cue, phrase_at: int, *, nominal: bool) -> bool:
+    gap = plain[cue.end : phrase_at]
+    if _MAIN_VERB.search(gap) and _RELATIVE.search(plain[: cue.start]):
+        return False  # "a pod that does not start must ...": the cue belongs to the relative clause
+    if cue.kind == "directive" and plain[cue.start : cue.end] == "not" and _is_about_a_noun(plain[: cue.start], gap):
+        return False
+    joined = re.search(r"\b(?:and|or|nor)\b", gap)
+    if cue.kind == "declarative":
+        return not (joined or (is_conditional(plain.strip()) and re.search(r"\w", gap)))
+    if cue.kind == "object" and _NEW_CLAUSE.search(gap):
+        return False
+    if cue.kind == "object" and not nominal:
+        if _PURPOSE.match(plain) or (joined and _DETERMINED.search(gap[: joined.start()])):
+            return False  # "avoid the reboot and ...": a second command, no second object
+        return bool(joined) or not _OTHER_VERB.search(gap)
+    return not (cue.kind == "object" and _MEANS.search(gap))
+
+
+def _is_about_a_noun(before: str, gap: str) -> bool:
+    """Whether a "not" belongs to a subject or a purpose: "those not in a hurry should", "the way not to lose is to"."""
+    if _PURPOSE_NOT.match(gap):
+        return True
+    return _MAIN_VERB.search(gap) is not None and not (_AUX_LAST.search(before) or _NOT_ONE.match(gap))
+
+
+def denies_commands(text: str, words: str) -> bool:
+    """Whether a clause holds a negation that can reach over a list of commands."""
+    return any(cue.kind != "declarative" for cue in cues(without_idioms(text))) and not is_conditional(words)
+
+
+def is_conditional(words: str) -> bool:
     """Whether a clause only states when or why something is to be done."""
-    return _CONDITIONAL.match(clause) is not None
+    return _CONDITIONAL.match(words) is not None
 
 
-def denied_after(after: str, *, nominal: bool) -> bool:
+def excepts(words: str) -> bool:
+    """Whether a clause names an exception to the one before it."""
+    return _EXCEPT.match(words) is not None
+
+
+def is_universal(text: str) -> bool:
+    """Whether a clause allows anything or everything, so that an exception to it is denied."""
+    return _UNIVERSAL.search(text) is not None and not cues(without_idioms(text))
+
+
+def denied_after(after: str, *, nominal: bool, at_once: bool = False) -> bool:
     """Whether a phrase is denied by the rest of its clause: "disabling SELinux" is not the fix.
 
     A `nominal` phrase (an -ing form, a noun) can be the subject of what follows; a command hardly can, so that a
-    second command or a new subject between it and the negation means that something else is denied.
+    second command or a new subject between it and the negation means that something else is denied. With `at_once`
+    nothing may stand between.
     """
-    hit = _AFTER.match(after)
-    if not hit:
-        return False
+    after = _JUST.sub(lambda hit: BLANK * len(hit[0]), after)
+    hit = (_AT_ONCE if at_once else _AFTER).match(after)
+    if not hit or at_once:
+        return hit is not None
     between = hit["between"]
     return not _NEW_SUBJECT.search(between) and (nominal or not _NEW_PREDICATE.search(between))
-
-
-def rejects_previous(clause: str) -> bool:
-    """Whether a clause rejects what was said right before it: "that advice is wrong", "No", "I did not"."""
-    return _REJECTION.match(without_idioms(clause)) is not None

@@ -99,11 +99,19 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
+_ARTICLES = ("the", "a", "an", "your", "our", "their", "my", "this", "that", "these", "those", "all", "any", "of")
+
+
 @lru_cache(maxsize=4096)
 def phrase_pattern(phrase: str) -> re.Pattern[str]:
-    """Finds `phrase` in folded text: whole words in any inflection, blanks, quotes or an article between them."""
+    """Finds `phrase` in folded text: whole words in any inflection, blanks, quotes or an article between them.
+
+    An article inside the phrase may be another one, or none ("stop the pods" is in "stop all of your pods").
+    """
     words = fold(phrase.strip()).text.split()
-    between = r"[\s\"'`*_]+(?:(?:the|a|an|your|this|that|all|any)\s+[\"'`*_]*)?"
+    words = [word for nth, word in enumerate(words) if nth in {0, len(words) - 1} or word not in _ARTICLES]
+    # Bounded, so that no run of blanks makes the search slow.
+    between = rf"[\s\"'`*_]{{1,60}}(?:(?:{'|'.join(_ARTICLES)})\s{{1,60}}[\"'`*_]{{0,9}}){{0,3}}"
     body = between.join(_word(word) for word in words)
     before = r"(?<![^\W_])(?<![^\W_][-_.])" if words[0][0].isalnum() else r"(?<!\S)"
     after = r"(?![^\W_])(?![-_.][^\W_])" if words[-1][-1].isalnum() else r"(?=[\s\"'`*_),;:.!?\]]|$)"

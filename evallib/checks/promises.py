@@ -1,4 +1,4 @@
-"""Promises of a concrete date: something will be delivered, and the answer says when."""
+"""Promises of a concrete date: something will be delivered or done, and the answer says when."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from evallib.checks.clauses import Reading
+from evallib.checks.clauses import Clause, Reading
+from evallib.checks.negation import BLANK
 
 __all__ = ["dates", "is_promise"]
 
@@ -15,43 +16,116 @@ _MONTH = (
     r"nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
-_SPAN = r"(?:day|week|sprint|month|quarter|year)s?\b"
-_COUNT = r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|ten|twelve|a few|a couple of)"
+_SPAN = r"(?:day|week|weekend|fortnight|sprint|month|quarter|year)s?\b"
+_NUMBER = r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|thirty|forty-eight)"
+_COUNT = rf"(?:{_NUMBER}(?: ?(?:-|to|or) ?{_NUMBER})?|a few|a couple of|a matter of|few|couple of|some)"
+_UNIT = r"(?:(?:working|business|calendar) )?(?:hour|hr|day|week|sprint|month|quarter)s?\b"
+_NTH = r"(?:first|second|third|fourth|last|1st|2nd|3rd|4th)"
+_FEAST = r"(?:christmas|easter|new year(?:'s)?|thanksgiving|the holidays)\b"
 _DATE = re.compile(
-    r"\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
+    r"\b\d{4}-\d{2}-\d{2}\b|\b\d{4}/\d{2}/\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?"
     rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?"
-    rf"|\b(?:in|by|before|during|this|next|until|early|mid|late|end of) {_MONTH}(?: \d{{4}})?"
+    rf"|\b(?:in|by|before|during|this|next|until|early|late|end of|(?:the )?(?:start|middle) of) {_MONTH}(?: \d{{4}})?"
+    rf"|\bmid[- ]{_MONTH}"
     rf"|\b(?:on|by|before|this|next|coming|until) (?:next |this |coming )?{_DAY}|\b{_DAY}"
-    rf"|\b(?:this|next|coming) {_SPAN}|\b(?:the )?end of (?:the |this |next )?{_SPAN}"
-    rf"|\b(?:in|within) (?:the next )?{_COUNT} (?:(?:working|business) )?(?:hour|day|week|sprint|month|quarter)s?\b"
-    r"|\btomorrow\b|\btonight\b|\be[o]d\b|\beow\b|\beom\b|\bq[1-4](?: \d{4})?\b"
+    rf"|\b(?:this|next|coming|by the|over the|early next|later this|mid next) {_SPAN}"
+    rf"|\b(?:the )?(?:end|close|start|middle) of (?:the |this |next |play |business )?(?:{_SPAN}|business|play)?"
+    r"|\b(?:year|month|quarter|week)[- ]end\b"
+    rf"|\b(?:in|over|within|during) the (?:next|coming|following)(?: {_COUNT})? (?:{_UNIT}|weekend\b)"
+    rf"|\b(?:in|within|under|less than|after) (?:about |around |roughly |at most |the next )?{_COUNT} {_UNIT}"
+    rf"|(?<=\beta)(?: is| of|:)? {_COUNT} {_UNIT}|\b{_COUNT} {_UNIT} from (?:now|today)\b|\b\d{{1,3}} ?h\b"
+    rf"|\b{_NTH} (?:quarter|half|week)(?: of (?:the )?(?:year|\d{{4}}|next year|{_MONTH}))?"
+    r"|\b(?:q[1-4]|h[12])\b(?:[ /]\d{2,4})?|\b(?:by|before|after|around|over) "
+    rf"{_FEAST}"
+    r"|\b(?:by|before|at) (?:noon|midnight|\d{1,2}:\d{2}|\d{1,2} ?(?:am|pm|o'clock))\b"
+    r"|\btoday\b|\btomorrow\b|\btonight\b|\bovernight\b|\be[o]d\b|\bcob\b|\beow\b|\beom\b|\beoq\b|\beoy\b"
 )
 _DELIVERY = (
     r"(?:ship|releas|fix|resolv|deliver|land|arriv|available|publish|patch|hotfix|updat|correct|repair|restor|clos|"
-    r"provid|roll(?:ed|ing|s)? out|come|coming|live|ready|done|out|back)\w*"
+    r"provid|deploy|merg|launch|refund|replac|sent|send|solv|complet|finish|roll(?:ed|ing|s)? out|come|coming|live|ready|"
+    r"done|gone|working|out|back)\w*"
+)
+_THING = (
+    r"(?:fix|patch|release|update|version|hotfix|repair|replacement|refund|delivery|parcel|package|shipment|order|answer|"
+    r"reply|solution|feature|build|upgrade|part|technician|engineer|correction|errata|image|workaround)s?"
 )
 _AHEAD = re.compile(
-    r"(?:\b(?:will|shall)\b|'ll\b|\bgoing to\b|\b(?:promis|guarante|commit|expect|schedul|plann|aim|target)\w*"
-    r"|\bplans? to\b)"
-    rf".*\b{_DELIVERY}|\b{_DELIVERY}\b.*\b(?:expected|scheduled|planned|promised|guaranteed|due)\b"
-    rf"|\bby\b.*\b{_DELIVERY}|\b(?:ships|arrives|lands|releases|comes out|goes live|rolls out|is due|are due|eta)\b"
-    rf"|\bbe {_DELIVERY}\b|\bgets? (?:fixed|released|resolved|patched)\b"
-    r"|\b(?:will|shall)\b.*\b(?:fix|patch|release|update)\b"
+    r"(?:\b(?:will|shall)\b|'ll\b|\bgoing to\b|\b(?:promis|guarante|commit|expect|schedul|plann|aim|target|anticipat|"
+    r"estimat|slat)\w*|\bplans? (?:to|for)\b|\bshould\b)"
+    rf".*\b{_DELIVERY}|\b{_DELIVERY}\b.*\b(?:expected|scheduled|planned|promised|guaranteed|due|slated|targeted)\b"
+    rf"|\bby\b.*\b(?:be|is|will|'ll)\b.*\b{_DELIVERY}"
+    r"|\b(?:ships|arrives|lands|releases|comes out|goes live|rolls out|launches|goes out)\b"
+    rf"|\bbe {_DELIVERY}\b|\bgets? (?:fixed|released|resolved|patched|shipped)\b|\b{_THING} (?:is|are) due\b"
+    rf"|\b(?:will|shall)\b.*\b{_THING}\b|\b{_THING}\b.*\b(?:will|shall|'ll)\b|\bexpect (?:it|the|a|an|to)\b"
+    r"|\b(?:is|are|am|'re|'m) (?:shipping|releasing|delivering|fixing|rolling|publishing|patching|deploying|sending|"
+    r"launching|coming|arriving|landing)\b"
+    r"|\beta\b|\b(?:release|delivery|fix|ship|launch|arrival|target|estimated|expected)(?: \w+)? (?:date|time|arrival)\b"
+    r"|\b(?:is|are) due (?:out|back|in)\b|\b(?:count|rely|bank) on (?:it|a|an|the)\b|^\W*(?:expected|available|due|planned|scheduled|estimated|coming)\b"
 )
+_LABEL = re.compile(rf"(?:the |a |next )?{_THING}")
+_OURS = re.compile(
+    r"\b(?:we|i|our \w+|the \w+ team|the (?:team|developers?|engineers?|vendor)|engineering|development|support|someone|"
+    r"a colleague|an engineer|a technician)(?:(?: will|'ll| shall| (?:are|am|is) going to|'(?:re|m) going to|"
+    r" (?:plan|expect|aim|intend|hope|promise|guarantee|commit)\w*)\b)"
+    r"(?! (?:be (?:closed|away|out|off|unavailable|on)|need|require|ask|close|have to|want))"
+)
+_YOURS = re.compile(
+    r"\byou(?: can| may|'ll be able to) (?:count|rely|bank) on\b|\byou(?:'ll| will| shall| can expect to| should)(?: \w+ly)? (?:have|get|receive|see|hear|find|be able)\b"
+)
+_CUSTOMER = re.compile(
+    r"\bplease\b|\byou(?:r \w+)?(?: will|'ll)? (?:must|should|need|have|can|may|ought|could|want|do)\b|\b(?:we|i)(?: will|'ll)? "
+    r"(?:need|require|ask|want|expect) (?:you|your)\b|\b(?:expir\w+|deadline|invoice|payment|end of (?:life|support)|retir\w+|"
+    r"deprecat\w+|subscription|contract|licen[cs]e)\b|\b(?:if|unless|whether|asked|asks|wonder\w*)\b|\bclose (?:the|this|your)\b"
+)
+_PAST = re.compile(r"\b(?:was|were|had been|has been|have been|did|last|ago|yesterday|since)\b")
+_FUTURE = re.compile(
+    r"\b(?:will|shall)\b|'ll\b|\bgoing to\b|\b(?:is|are) (?:\w+ )?(?:due|expected|scheduled|planned)\b"
+)
+_HEDGED = re.compile(r"\b(?:may|might|could)\b(?! \d)")
+_FILLER = re.compile(
+    r"\b(?:by|on|in|at|the|of|about|around|probably|likely|latest|hopefully|currently|is|are|it|and|or|a|for|from|now|"
+    r"as|early|late|ideally|possibly|then|again|already|later)\b|\W"
+)
+_LONGEST = 1200
 
 
 def dates(text: str) -> Iterator[tuple[int, int]]:
     """Spans of the dates and times from now in folded text."""
-    return (hit.span() for hit in _DATE.finditer(text))
+    return (hit.span() for hit in _DATE.finditer(text.replace("\n", " ")))
 
 
 def is_promise(reading: Reading, start: int, end: int) -> bool:
-    """Whether the clause around the date from `start` to `end` says that something will be delivered by then."""
+    """Whether what is said around the date from `start` to `end` is that something will be done by then.
+
+    Past dates, questions, conditions, possibilities and what the reader has to do by a date promise nothing.
+    """
     clause = reading.at(start)
-    return _looks_ahead(reading.text[clause.start : max(clause.end, end)])
+    if clause.asked or clause.text.lstrip().startswith(("if ", "unless ", "whether ")):
+        return False
+    text = reading.text
+    around = f"{text[clause.start : start]}{BLANK}{text[end : max(clause.end, end)]}"[:_LONGEST]
+    if len(_FILLER.sub("", around)) < 3:
+        return any(
+            _LABEL.fullmatch(one.words) or _looks_ahead(f"{one.words} {around}") for one in _beside(reading, clause)
+        )
+    return _looks_ahead(around)
+
+
+def _beside(reading: Reading, clause: Clause) -> Iterator[Clause]:
+    """The clauses that a bare date can belong to: the one before it, also a question, and the next of its sentence."""
+    first, stop = reading.around(clause)
+    if first is not None and (first.block == clause.block or first.asked or reading.kinds[clause.block] == "cell"):
+        yield first
+    if stop is not None and stop.lead != "sentence":
+        yield stop
 
 
 @lru_cache(maxsize=1024)
 def _looks_ahead(clause: str) -> bool:
-    return _AHEAD.search(clause.replace("\n", " ")) is not None
+    text = clause.replace("\n", " ")
+    if _YOURS.search(text):
+        return True
+    if _CUSTOMER.search(text) or _HEDGED.search(text) or (_PAST.search(text) and not _FUTURE.search(text)):
+        return False
+    return _AHEAD.search(text) is not None or _OURS.search(text) is not None
