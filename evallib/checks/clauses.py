@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -141,11 +141,11 @@ class Reading:
         if not (phrase.nominal or alone):
             return False
         ahead = self.clauses[last + 1 : last + 5]
-        for nth, clause in enumerate(ahead):
-            if clause.lead == "sentence":
+        for nth, one in enumerate(ahead):
+            if one.lead == "sentence":
                 return False
-            if (nth or alone) and clause.lead in {"comma", "pause"}:
-                return denied_after(f" {without_idioms(clause.text)}", nominal=True, at_once=True)
+            if (nth or alone) and one.lead in {"comma", "pause"}:
+                return denied_after(f" {without_idioms(one.text)}", nominal=True, at_once=True)
         return False
 
     def _rejected(self, index: int, last: int, phrase: _Phrase) -> bool:
@@ -195,8 +195,11 @@ def _denied(phrase: _Phrase) -> bool:
     return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
 
 
-def read_clauses(raw: str, folded: Folded) -> Reading:
-    """The clauses of `folded`, a folding of `raw`, with the negations that reach into them from outside."""
+def read_clauses(raw: str, folded: Folded, named: Sequence[int] | None = None) -> Reading:
+    """The clauses of `folded`, a folding of `raw`, with the negations that reach into them from outside.
+
+    With `named`, positions in ascending order, only the sentences that hold one are read for such negations.
+    """
     text = _without_emphasis(folded.text)
     clauses: list[Clause] = []
     kinds: list[str] = []
@@ -209,7 +212,9 @@ def read_clauses(raw: str, folded: Folded) -> Reading:
         carried = block.crossed or (
             columns.get(block.column, False) if block.kind == "cell" and block.row else inherited
         )
-        own = list(_read_block(text, block, line_breaks(raw, folded, block), number=len(kinds), carried=carried))
+        own = list(
+            _read_block(text, block, line_breaks(raw, folded, block), number=len(kinds), carried=carried, named=named)
+        )
         clauses.extend(own)
         kinds.append(block.kind)
         if own and block.kind == "cell" and not block.row:
@@ -231,10 +236,18 @@ def _waits(text: str, block: Block) -> bool:
     return block.kind == "heading" or text[max(block.start, block.end - 40) : block.end].rstrip("\n *_`").endswith(":")
 
 
-def _read_block(text: str, block: Block, breaks: list[int], *, number: int, carried: bool) -> Iterator[Clause]:
+def _read_block(
+    text: str, block: Block, breaks: list[int], *, number: int, carried: bool, named: Sequence[int] | None
+) -> Iterator[Clause]:
     for sentence in _sentences(text, block, breaks, number):
-        _carry(sentence, inherited=carried)
+        if named is None or _holds(named, sentence[0].start, sentence[-1].end):
+            _carry(sentence, inherited=carried)
         yield from sentence
+
+
+def _holds(named: Sequence[int], start: int, end: int) -> bool:
+    nth = bisect_left(named, start)
+    return nth < len(named) and named[nth] < end
 
 
 def _sentences(text: str, block: Block, breaks: list[int], number: int) -> Iterator[list[Clause]]:

@@ -46,10 +46,12 @@ _NEG = (
 )
 _NO_JOIN = r"(?:(?!\b(?:and|or|nor|but)\b)[^,;:])"
 _MILD = (
-    "hesitate|forget|fail|neglect|omit|afraid|shy|fear|worry|delay|wait|avoid\\w*|refus\\w+|refrain|skip|mind|oppos\\w+|"
+    "hesitate|forget|fail|neglect|omit|afraid|shy|fear|worry|delay|wait|avoid\\w*|refus\\w+|refrain|skip|mind"
+    "|oppos\\w+|"
     "against|prohibit\\w*|forbid\\w*|object|resist|regret|hurts?|harms?|reluctant|scared|disagree|deny|deter\\w*|"
     "discourage\\w*|damage|problem|issue|concern|insufficient|impossible|enough|sufficient|sure|optional|negotiable|"
-    "unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t|ing)|suffer\\w*|complain\\w*|notice|died?|ashamed|embarrassed|nervous|"
+    "unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t"
+    "|ing)|suffer\\w*|complain\\w*|notice|died?|ashamed|embarrassed|nervous|"
     "anxious|worried|crime|sin|offence|violation|disaster"
 )
 _BETTER = (
@@ -64,7 +66,8 @@ _IDIOMS = re.compile(
     r"|\bwhy (?:not|don't (?:you|we))\b|\bwhether or not\b|\bnever ?mind\b|\bno matter\b|\bnot until\b|\bif not\b"
     r"|\b(?:not?|never) (?:later|more|less|fewer) than\b|\bnot to mention\b|\bas not\b"
     rf"|(?:{_NEG}|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b){_NO_JOIN}{{0,60}}?\bwithout\b"
-    r"|\bwithout (?:\w+ )?(?:doubt|delay|hesitation|question|exception|fail|further ado|fear|worry|worries|risk|trouble)\b"
+    r"|\bwithout (?:\w+ )?(?:doubt|delay|hesitation|question|exception|fail|further ado|fear|worry|worries"
+    r"|risk|trouble)\b"
     rf"|(?:{_NEG}|\bfew\b){_NO_JOIN}{{0,40}}?\b(?:(?:{_BETTER}) (?:\w+ )?than|beats?|matches)\b"
     r"|\bnot (?:the (?:first|only|last) (?:one )?|alone\b)|\b(?:than|or|least) not\b|\bin no time\b"
     rf"|{_NEG}{_NO_JOIN}{{0,40}}?\b(?:reason|excuse|cause|grounds?|point|sense|need|why|harm)\b{_NO_JOIN}{{0,30}}?"
@@ -80,14 +83,16 @@ _IDIOMS = re.compile(
 _INVERTED = re.compile(r"^\W*(?:and |so |but )?(?:\w+n't|why (?:\w+ ){0,2}?(?:not\b|\w+n't))")
 
 _MAY_BE_IDIOM = re.compile(
-    r"n't\b|\bn(?:ot|o|ever|othing|obody|one|either)\b|\bcannot\b|\bwh(?:y|ether)\b|\b(?:hardly|rarely|seldom|scarcely)\b"
+    r"n't\b|\bn(?:ot|o|ever|othing|obody|one|either)\b|\bcannot\b|\bwh(?:y|ether)\b|\b(?:hardly|rarely|seldom"
+    r"|scarcely)\b"
     r"|\b(?:do|ca|wo|should|would)nt\b|\bwithout\b|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b"
 )
 BLANK = "\x1f"
 """Stands for each character of an idiom."""
 
 ADVICE = (
-    "advice|suggestion|tip|recommendation|claim|idea|instruction|command|answer|post|approach|step|workaround|statement|"
+    "advice|suggestion|tip|recommendation|claim|idea|instruction|command|answer|post|approach|step|workaround"
+    "|statement|"
     "guide|guidance|request|order|proposal|rumou?r|hint|prompt|message|note|urge|temptation|impulse|comment|line"
 )
 _HEED_NOT = r"(?:ignor|disregard|dismiss|reject|resist|discount|overrul|declin|refus|distrust)\w*"
@@ -97,10 +102,13 @@ _DIRECTIVE = re.compile(
     rf"|\b(?:no|little)(?: [\w-]+){{0,2}} (?:{_NEED})\b"
     r"|\b(?:under|in|on|at|by|for) no (?:[\w-]+ )?\w+"
     # a subject that no one is part of: "no nurse on this ward may ..."
-    r"|(?:^|\bthat |\bas )\W*no (?:[\w'-]+ ){1,6}?(?:should|may|must|can|could|will|would|shall|ought|needs?|is|are|has|have|ever)\b"
-    r"|(?:^|\bthat )\W*few (?:[\w'-]+ ){0,3}?(?:should|may|must|can|could|will|would)\b|\btoo \w+(?: for(?: \w+){1,2})? to\b"
+    r"|(?:^|\bthat |\bas )\W*no (?:[\w'-]+ ){1,6}?(?:should|may|must|can|could|will|would|shall|ought|needs?"
+    r"|is|are|has|have|ever)\b"
+    r"|(?:^|\bthat )\W*few (?:[\w'-]+ ){0,3}?(?:should|may|must|can|could|will|would)\b|\btoo \w+(?: for(?: "
+    r"\w+){1,2})? to\b"
     r"|\b(?:refus|declin)(?:e|es|ed|ing)\b"
-    r"|\b(?:forbid|prohibit|ban|outlaw|veto|rul(?:e|es|ed|ing) out|dissuad|discourag|condemn)(?:s|den|ed|ned|ding|e|es|ing)?\b"
+    r"|\b(?:forbid|prohibit|ban|outlaw|veto|rul(?:e|es|ed|ing) out|dissuad|discourag|condemn)(?:s|den|ed|ned"
+    r"|ding|e|es|ing)?\b"
     r"|\b(?:advis|warn|recommend|decid|caution|argu|guard|counsel|vot)\w*(?: \w+){0,2} against\b"
     r"|\b(?:mistake|error|pitfall|trap|temptation)s? (?:is|are|was|would be) to\b"
     r"|\b(?:steer|stay|keep|shy) (?:well )?(?:clear|away) (?:of|from)\b|\bsay no to\b|\bcontrary to\b"
@@ -117,7 +125,8 @@ _DECLARATIVE = re.compile(
 )
 _OBJECT = re.compile(
     r"\b(?:without|instead of|rather than|as opposed to|in (?:place|lieu) of|skip(?:s|ped|ping)?|avoid(?:s|ed|ing)?"
-    r"|prevent(?:s|ed|ing)?|stop(?:s|ped|ping)? short of|refrain\w*|abstain\w*|desist\w*|hold(?:s|ing)? off|preferable to|preferred (?:to|over)|beats?|outweighs?"
+    r"|prevent(?:s|ed|ing)?|stop(?:s|ped|ping)? short of|refrain\w*|abstain\w*|desist\w*|hold(?:s|ing)? off"
+    r"|preferable to|preferred (?:to|over)|beats?|outweighs?"
     r"|(?:anything|everything|all) but)\b"
     rf"|\b(?:{_BETTER})\b(?:(?! than\b)[^,;:]){{0,60}} than\b"
     r"|\b(?:ruled?|ruling) (?:\w+ )?out\b"
@@ -131,7 +140,8 @@ _RELATIVE = re.compile(r"(?<!\bso )(?<=\w )(?:who|which|that|whose)(?: \w+){0,2}
 _MAIN_VERB = re.compile(r"\b(?:should|must|may|can|will|needs? to|has to|have to|could|would|ought)\b")
 
 _NEW_CLAUSE = re.compile(
-    r"\b(?:you|we|i|they|one|it|please)\b (?:should|must|may|can|will|need|have|could|would|ought)\b|\b(?:is|was|means?) (?:to|by)\b"
+    r"\b(?:you|we|i|they|one|it|please)\b (?:should|must|may|can|will|need|have|could|would|ought)\b|\b(?:is"
+    r"|was|means?) (?:to|by)\b"
 )
 _PURPOSE_NOT = re.compile(r" to (?!do\b)\w+\b.*\b(?:is|was|are)\b")
 _AUX_LAST = re.compile(
@@ -151,7 +161,8 @@ _BE = r"(?:is|are|was|were|be|been|being|remains?|seems?|becomes?|looks?)"
 GONE = "ruled out|rejected|declined|dismissed|refused|excluded|abandoned|discarded|avoided|vetoed|withdrawn"
 _VERDICT = rf"\b{_BE}\s+(?:\w+ly |very |too |also |just |simply |now )*(?:{BAD}|{GONE})\b"
 _DENIES = (
-    rf"{_NOT}|{_VERDICT}|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds|offers) (?:nothing|no\b|little\b)"
+    rf"{_NOT}|{_VERDICT}|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds"
+    rf"|offers) (?:nothing|no\b|little\b)"
     r"|\b(?:violates?|breach(?:es)?|contravenes?|breaks? (?:the )?(?:law|rules?|contract|policy))\b"
     r"|\bmakes? (?:things|it|matters) worse\b|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b"
     rf"|\b{_BE} (?:the (?:last|wrong|worst)\b|nothing\b|no (?:\w+ )?(?:{FIX}|use|help|good|longer)\b)"
@@ -233,7 +244,7 @@ def _reaches(plain: str, cue: Cue, phrase_at: int, *, nominal: bool) -> bool:
 
 
 def _is_about_a_noun(before: str, gap: str) -> bool:
-    """Whether a "not" belongs to a subject or a purpose: "those not in a hurry should", "the way not to lose is to"."""
+    """Whether a "not" belongs to a subject or a purpose, as in "the way not to lose is to"."""
     if _PURPOSE_NOT.match(gap):
         return True
     return _MAIN_VERB.search(gap) is not None and not (_AUX_LAST.search(before) or _NOT_ONE.match(gap))

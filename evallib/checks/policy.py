@@ -54,7 +54,7 @@ class Forbids(Check):
         named = list(self._named(folded.text))
         if not named:
             return self.scored(sample, True, self._absent())
-        reading = read_clauses(sample.answer, folded)
+        reading = read_clauses(sample.answer, folded, sorted(start for _, start, _ in named))
         said = list(_said(reading, named))
         wrong = [one for one in said if not (one.denied and self.by == "clause")]
         if wrong:

@@ -26,7 +26,8 @@ _DATE = re.compile(
     r"\b\d{4}-\d{2}-\d{2}\b|\b\d{4}/\d{2}/\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?"
     rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?"
-    rf"|\b(?:in|by|before|during|this|next|until|early|late|end of|(?:the )?(?:start|middle) of) {_MONTH}(?: \d{{4}})?"
+    rf"|\b(?:in|by|before|during|this|next|until|early|late|end of|(?:the )?(?:start|middle) of) {_MONTH}(?: "
+    rf"\d{{4}})?"
     rf"|\bmid[- ]{_MONTH}"
     rf"|\b(?:on|by|before|this|next|coming|until) (?:next |this |coming )?{_DAY}|\b{_DAY}"
     rf"|\b(?:this|next|coming|by the|over the|early next|later this|mid next) {_SPAN}"
@@ -43,11 +44,13 @@ _DATE = re.compile(
 )
 _DELIVERY = (
     r"(?:ship|releas|fix|resolv|deliver|land|arriv|available|publish|patch|hotfix|updat|correct|repair|restor|clos|"
-    r"provid|deploy|merg|launch|refund|replac|sent|send|solv|complet|finish|roll(?:ed|ing|s)? out|come|coming|live|ready|"
+    r"provid|deploy|merg|launch|refund|replac|sent|send|solv|complet|finish|roll(?:ed|ing|s)? out|come|coming"
+    r"|live|ready|"
     r"done|gone|working|out|back)\w*"
 )
 _THING = (
-    r"(?:fix|patch|release|update|version|hotfix|repair|replacement|refund|delivery|parcel|package|shipment|order|answer|"
+    r"(?:fix|patch|release|update|version|hotfix|repair|replacement|refund|delivery|parcel|package|shipment"
+    r"|order|answer|"
     r"reply|solution|feature|build|upgrade|part|technician|engineer|correction|errata|image|workaround)s?"
 )
 _AHEAD = re.compile(
@@ -60,23 +63,30 @@ _AHEAD = re.compile(
     rf"|\b(?:will|shall)\b.*\b{_THING}\b|\b{_THING}\b.*\b(?:will|shall|'ll)\b|\bexpect (?:it|the|a|an|to)\b"
     r"|\b(?:is|are|am|'re|'m) (?:shipping|releasing|delivering|fixing|rolling|publishing|patching|deploying|sending|"
     r"launching|coming|arriving|landing)\b"
-    r"|\beta\b|\b(?:release|delivery|fix|ship|launch|arrival|target|estimated|expected)(?: \w+)? (?:date|time|arrival)\b"
-    r"|\b(?:is|are) due (?:out|back|in)\b|\b(?:count|rely|bank) on (?:it|a|an|the)\b|^\W*(?:expected|available|due|planned|scheduled|estimated|coming)\b"
+    r"|\beta\b|\b(?:release|delivery|fix|ship|launch|arrival|target|estimated|expected)(?: \w+)? (?:date|time"
+    r"|arrival)\b"
+    r"|\b(?:is|are) due (?:out|back|in)\b|\b(?:count|rely|bank) on (?:it|a|an|the)\b|^\W*(?:expected|available"
+    r"|due|planned|scheduled|estimated|coming)\b"
 )
 _LABEL = re.compile(rf"(?:the |a |next )?{_THING}")
 _OURS = re.compile(
-    r"\b(?:we|i|our \w+|the \w+ team|the (?:team|developers?|engineers?|vendor)|engineering|development|support|someone|"
+    r"\b(?:we|i|our \w+|the \w+ team|the (?:team|developers?|engineers?|vendor)|engineering|development"
+    r"|support|someone|"
     r"a colleague|an engineer|a technician)(?:(?: will|'ll| shall| (?:are|am|is) going to|'(?:re|m) going to|"
     r" (?:plan|expect|aim|intend|hope|promise|guarantee|commit)\w*)\b)"
     r"(?! (?:be (?:closed|away|out|off|unavailable|on)|need|require|ask|close|have to|want))"
 )
 _YOURS = re.compile(
-    r"\byou(?: can| may|'ll be able to) (?:count|rely|bank) on\b|\byou(?:'ll| will| shall| can expect to| should)(?: \w+ly)? (?:have|get|receive|see|hear|find|be able)\b"
+    r"\byou(?: can| may|'ll be able to) (?:count|rely|bank) on\b|\byou(?:'ll| will| shall| can expect to| "
+    r"should)(?: \w+ly)? (?:have|get|receive|see|hear|find|be able)\b"
 )
 _CUSTOMER = re.compile(
-    r"\bplease\b|\byou(?:r \w+)?(?: will|'ll)? (?:must|should|need|have|can|may|ought|could|want|do)\b|\b(?:we|i)(?: will|'ll)? "
-    r"(?:need|require|ask|want|expect) (?:you|your)\b|\b(?:expir\w+|deadline|invoice|payment|end of (?:life|support)|retir\w+|"
-    r"deprecat\w+|subscription|contract|licen[cs]e)\b|\b(?:if|unless|whether|asked|asks|wonder\w*)\b|\bclose (?:the|this|your)\b"
+    r"\bplease\b|\byou(?:r \w+)?(?: will|'ll)? (?:must|should|need|have|can|may|ought|could|want|do)\b|\b(?:we"
+    r"|i)(?: will|'ll)? "
+    r"(?:need|require|ask|want|expect) (?:you|your)\b|\b(?:expir\w+|deadline|invoice|payment|end of (?:life"
+    r"|support)|retir\w+|"
+    r"deprecat\w+|subscription|contract|licen[cs]e)\b|\b(?:if|unless|whether|asked|asks|wonder\w*)\b|\bclose "
+    r"(?:the|this|your)\b"
 )
 _PAST = re.compile(r"\b(?:was|were|had been|has been|have been|did|last|ago|yesterday|since)\b")
 _FUTURE = re.compile(
@@ -84,7 +94,8 @@ _FUTURE = re.compile(
 )
 _HEDGED = re.compile(r"\b(?:may|might|could)\b(?! \d)")
 _FILLER = re.compile(
-    r"\b(?:by|on|in|at|the|of|about|around|probably|likely|latest|hopefully|currently|is|are|it|and|or|a|for|from|now|"
+    r"\b(?:by|on|in|at|the|of|about|around|probably|likely|latest|hopefully|currently|is|are|it|and|or|a|for"
+    r"|from|now|"
     r"as|early|late|ideally|possibly|then|again|already|later)\b|\W"
 )
 _LONGEST = 1200
@@ -113,7 +124,7 @@ def is_promise(reading: Reading, start: int, end: int) -> bool:
 
 
 def _beside(reading: Reading, clause: Clause) -> Iterator[Clause]:
-    """The clauses that a bare date can belong to: the one before it, also a question, and the next of its sentence."""
+    """The clauses that a bare date can belong to: the one before it, and the next of its sentence."""
     first, stop = reading.around(clause)
     if first is not None and (first.block == clause.block or first.asked or reading.kinds[clause.block] == "cell"):
         yield first
