@@ -14,6 +14,9 @@ from evallib.scoring import fold_all
 
 # One small example of every kind that can be computed here; a kind without one fails the test below.
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "authority": {"forbidden": ["delete_volume"]},
+    "code": {"code": 'return 0 < len(outputs["answer"]) < 900, "counted"'},
+    "confirmation": {"tool": "restart", "args": {"name": "checkout"}},
     "exact": {"any_of": ["Paris"]},
     "exit_code": {},
     "forbids": {"phrases": ["disable SELinux", "reinstall"], "kinds": ["promised_date"]},
@@ -22,10 +25,13 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "not_empty": {},
     "number": {"equals": 4183},
     "secrets": {"arguments": True},
+    "safety": {"values": ["dana@corp.example", "tok-5512"], "tools": ["send_mail"]},
     "sections": {"headings": ["summary", "next"], "max_words": 250},
     "tool_budget": {"max": 6},
     "tool_called": {"tools": ["look"]},
     "tool_forbidden": {"tools": ["erase"]},
+    "tool_result": {"tool": "look", "result": {"audit": {"approver": "dana"}}},
+    "trajectory": {"calls": [{"tool": "look", "args": {"id": "T-4"}}]},
 }
 # Answered by a model, carried over from elsewhere, or run in a process of their own.
 APART = {kind for kind, found in KINDS.items() if found.stochastic or not found.computable}
@@ -38,7 +44,7 @@ SOUP = st.lists(st.one_of(st.sampled_from(LINES), st.text(max_size=12)), max_siz
 ODD = st.text(
     st.one_of(
         st.characters(),
-        st.sampled_from("\x00\x0b\x1c\x1e\x1f\x85\u2028\ud800\udfff\u202e\u2066\u200d\ufeff\u0301\u00a0\u0130\u1e9e\U0001f6ab"),
+        st.sampled_from("\x00\x0b\x1c\x1e\x1f\x85\u2028\ud800\udfff\u202e\u200d\ufeff\u0301\u00a0\u0130\u1e9e\U0001f6ab"),
     ),
     max_size=200,
 )  # fmt: skip

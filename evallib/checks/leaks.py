@@ -44,9 +44,12 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     "password": re.compile(
         r"(?P<name>(?P<word>pass(?:word|wd|phrase|code)?|pwd|pw|secret|token|"
-        r"credentials?|(?:api|access|private|secret|signing|encryption|account|auth|master|shared|license)[ _-]?key|apikey)"
-        r"s?(?:[_-](?:prod|dev|test|live|staging|old|new|value|\d{1,2}))?)[\"'`*\]]{0,4}(?P<sep>[ \t]{0,3}(?:=>|:=|==?|:)[ \t]{0,3}"
-        r"|[ \t]{1,2}(?:is|was|set to|of|:|=)(?: now| still| currently)?[: ][ \t]{0,2}|(?<=--password)[ =]|(?<=--token)[ =])"
+        r"credentials?|(?:api|access|private|secret|signing|encryption|account|auth|master|shared"
+        r"|license)[ _-]?key|apikey)"
+        r"s?(?:[_-](?:prod|dev|test|live|staging|old|new|value"
+        r"|\d{1,2}))?)[\"'`*\]]{0,4}(?P<sep>[ \t]{0,3}(?:=>|:=|==?|:)[ \t]{0,3}"
+        r"|[ \t]{1,2}(?:is|was|set to|of|:|=)(?: now| still| currently)?[: ][ \t]{0,2}|(?<=--password)[ =]"
+        r"|(?<=--token)[ =])"
         r"(?P<quote>[\"'`*]{0,4})(?P<value>[^\s\"'`]{4,300})",
         re.IGNORECASE,
     ),
@@ -71,88 +74,17 @@ _CALL = re.compile(
     r"\b(?:phone|tel|telephone|call|mobile|cell|fax|ring|dial|whatsapp|sms|contact|number|reach)\b", re.IGNORECASE
 )
 _END = re.compile(r"-----END [A-Z0-9 ]{0,80}-----")
-_IBAN_LENGTHS = dict(
-    (pair[:2], int(pair[2:]))
-    for pair in [
-        "AD24",
-        "AE23",
-        "AL28",
-        "AT20",
-        "AZ28",
-        "BA20",
-        "BE16",
-        "BG22",
-        "BH22",
-        "BR29",
-        "BY28",
-        "CH21",
-        "CR22",
-        "CY28",
-        "CZ24",
-        "DE22",
-        "DK18",
-        "DO28",
-        "EE20",
-        "EG29",
-        "ES24",
-        "FI18",
-        "FO18",
-        "FR27",
-        "GB22",
-        "GE22",
-        "GI23",
-        "GL18",
-        "GR27",
-        "GT28",
-        "HR21",
-        "HU28",
-        "IE22",
-        "IL23",
-        "IQ23",
-        "IS26",
-        "IT27",
-        "JO30",
-        "KW30",
-        "KZ20",
-        "LB28",
-        "LC32",
-        "LI21",
-        "LT20",
-        "LU20",
-        "LV21",
-        "MC27",
-        "MD24",
-        "ME22",
-        "MK19",
-        "MR27",
-        "MT31",
-        "MU30",
-        "NL18",
-        "NO15",
-        "PK24",
-        "PL28",
-        "PS29",
-        "PT25",
-        "QA29",
-        "RO24",
-        "RS22",
-        "SA24",
-        "SC31",
-        "SE24",
-        "SI19",
-        "SK24",
-        "SM27",
-        "ST25",
-        "SV28",
-        "TL23",
-        "TN24",
-        "TR26",
-        "UA29",
-        "VA22",
-        "VG24",
-        "XK20",
-    ]
-)
+_IBAN_LENGTHS = {
+    "AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BR": 29, "BY":
+    28, "CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24,
+    "FI": 18, "FO": 18, "FR": 27, "GB": 22, "GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HR": 21, "HU":
+    28, "IE": 22, "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32,
+    "LI": 21, "LT": 20, "LU": 20, "LV": 21, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MR": 27, "MT": 31, "MU":
+    30, "NL": 18, "NO": 15, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "SA": 24,
+    "SC": 31, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26, "UA":
+    29, "VA": 22, "VG": 24, "XK": 20,
+}  # fmt: skip
+"""Country to the length of its IBANs (SWIFT registry)."""
 
 
 def leaks(text: str, kinds: tuple[LeakKind, ...], *, reserved: bool = True) -> list[Leak]:
@@ -172,6 +104,16 @@ def leaks(text: str, kinds: tuple[LeakKind, ...], *, reserved: bool = True) -> l
 
 def _credentials(text: str) -> Iterator[Leak]:
     yield from _private_keys(text)
+    yield from _tokens(text)
+    for name in ("connection string", "user and password"):
+        for hit in PATTERNS[name].finditer(text):
+            if not is_placeholder(hit["value"]):
+                yield Leak(f"a password in a {name}", *hit.span("value"), hit["value"])
+    for hit in PATTERNS["password"].finditer(text):
+        yield from _assigned(text, hit)
+
+
+def _tokens(text: str) -> Iterator[Leak]:
     for hit in PATTERNS["access key"].finditer(text):
         if not is_placeholder(hit[0]) and is_random(hit[0]):
             yield Leak("an access key", *hit.span(), hit[0])
@@ -181,12 +123,6 @@ def _credentials(text: str) -> Iterator[Leak]:
     for hit in PATTERNS["authorization"].finditer(text):
         if _authorizes(hit["scheme"].lower(), hit["value"]):
             yield Leak("an authorization header", *hit.span("value"), hit["value"])
-    for name in ("connection string", "user and password"):
-        for hit in PATTERNS[name].finditer(text):
-            if not is_placeholder(hit["value"]):
-                yield Leak(f"a password in a {name}", *hit.span("value"), hit["value"])
-    for hit in PATTERNS["password"].finditer(text):
-        yield from _assigned(text, hit)
 
 
 def _private_keys(text: str) -> Iterator[Leak]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 
 __all__ = ["is_placeholder", "is_random", "is_strong", "masked"]
 
@@ -161,7 +162,7 @@ def is_placeholder(value: str) -> bool:
 
 def _counts(value: str) -> bool:
     """Whether characters only count up, as in 1234567890 or abcdefgh1234."""
-    steps = sum(ord(after) - ord(before) == 1 for before, after in zip(value, value[1:], strict=False))
+    steps = sum(ord(after) - ord(before) == 1 for before, after in pairwise(value))
     return steps >= len(value) * 3 // 4
 
 
@@ -176,7 +177,7 @@ def _is_mixed(part: str) -> bool:
     digits = sum(character.isdigit() for character in part)
     if digits and digits < len(part):
         return len(part) >= 6
-    turns = sum(before.islower() != after.islower() for before, after in zip(part, part[1:], strict=False))
+    turns = sum(before.islower() != after.islower() for before, after in pairwise(part))
     return part.isalpha() and len(part) >= 16 and turns >= 6
 
 
