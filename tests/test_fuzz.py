@@ -37,7 +37,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 APART = {kind for kind, found in KINDS.items() if found.stochastic or not found.computable}
 
 LINES = [
-    "Do not disable SELinux.", "# Summary", "- KB-2210", "```", "~~~", "| a | b |", "|---|", "**", "> ", "\u2022 \u274c",
+    "Do not disable SELinux.", "# Summary", "- KB-2210", "```", "~~~", "| a | b |", "|---|", "**", ">", "\u2022 \u274c",
     "https://jane:hunter22@acme.io", "password: h7kQz29w", "by Friday", "4,183", "<think>", "[x](y)", "~~reinstall~~",
 ]  # fmt: skip
 SOUP = st.lists(st.one_of(st.sampled_from(LINES), st.text(max_size=12)), max_size=40).map("\n".join)
