@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,4 +40,6 @@ def _in_run_folder(path: Path) -> bool:
     """Beside plan.json, or in a rescoring beside it."""
     folder = path.parent
     run = folder.parent.parent if folder.parent.name == "rescored" else folder
-    return (run / "plan.json").exists()
+    with suppress(OSError):  # a folder one may not look into: reading the suite will say so
+        return (run / "plan.json").exists()
+    return False
