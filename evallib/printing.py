@@ -232,8 +232,11 @@ def progress_bar(done: Iterable[int], already: int, total: int) -> Iterator[int]
     """Passes `done` through while a bar with an ETA moves on stderr."""
     from tqdm import tqdm
 
+    class Bar(tqdm):  # type: ignore[misc]  # tqdm is untyped
+        monitor_interval = 0  # its monitor is a thread that may outlive the bar
+
     slow = 0.1 if sys.stderr.isatty() else 5.0
-    with tqdm(total=total, initial=already, unit="sample", file=sys.stderr, mininterval=slow, smoothing=0.1) as bar:
+    with Bar(total=total, initial=already, unit="sample", file=sys.stderr, mininterval=slow, smoothing=0.1) as bar:
         for one in done:
             bar.update()
             yield one
