@@ -1,5 +1,5 @@
 # make demo    the whole loop into build/demo, with what a user needs and nothing else
-# make lab     JupyterLab on the adjudication notebook of the demo run
+# make lab     JupyterLab on a copy of the adjudication notebook, with the demo run; the copies in build/lab are made anew
 # make test    the tests           make check    format, lint, types, layers, notebooks, then the tests
 # make bench   the measured ratios make record   the recorded run of a small local model (CHECK=10 asks ten samples again)
 
@@ -22,7 +22,8 @@ demo: install
 
 lab: install
 	@test -d build/demo || $(BIN)/evallib demo
-	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/adjudicate.ipynb
+	@rm -rf build/lab && mkdir -p build/lab && cp $(NOTEBOOKS) build/lab
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --ServerApp.root_dir="$(CURDIR)" build/lab/adjudicate.ipynb
 
 test: install-dev
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from evallib.errors import InputError
 from evallib.gate import Decision
-from evallib.records import POST_HOC_LABEL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +29,9 @@ AltairChart = Any
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; words and shapes repeat what they say.
 _BLUE, _VERMILLION, _GREEN, _GREY, _INK = "#0072B2", "#D55E00", "#009E73", "#767676", "#1a1a1a"
+_RELEASE = "This is the release decision."
+_MOST_MARKS = 12
+"""More checks than this make marks that nobody can tell apart."""
 _LINEAR = 16
 """Up to this k the axis is linear."""
 _METRICS = ["pass@k", "pass^k"]
@@ -93,8 +95,14 @@ def _spec(chart: AltairChart) -> dict[str, Any]:
 
 def _said(spec: Mapping[str, Any]) -> str:
     meta = spec["usermeta"]["evallib"]
-    label = f"{POST_HOC_LABEL}: {', '.join(meta['post_hoc'])}" if meta["post_hoc"] else ""
-    return " | ".join(text for text in (meta["title"], meta["caption"], label) if text)
+    caption = meta["caption"].replace("\n", " ")
+    return " | ".join(text for text in (meta["title"], caption, *_label_lines(meta["labels"])) if text)
+
+
+def _label_lines(labels: Mapping[str, str]) -> list[str]:
+    """One line per label, with the views that carry it."""
+    views = {label: [view for view, said in labels.items() if said == label] for label in labels.values() if label}
+    return [f"{label[0].upper()}{label[1:]}: {', '.join(names)}" for label, names in views.items()]
 
 
 def reliability_chart(
@@ -112,10 +120,11 @@ def reliability_chart(
 
     views = list(dict.fromkeys(curves["view"]))
     width = {1: 420, 2: 310}.get(len(views), 240)
+    most = max(_rows(histogram), key=lambda row: row["cases"], default={"cases": 1})["cases"]
     columns = []
     for view in views:
         one, counts = _rows(curves[curves["view"] == view]), _rows(histogram[histogram["view"] == view])
-        columns.append(alt.vconcat(_curve_panel(one, view, width), _histogram_panel(counts, width), spacing=14))
+        columns.append(alt.vconcat(_curve_panel(one, view, width), _histogram_panel(counts, width, most), spacing=14))
     chart = alt.hconcat(*columns, spacing=26)
     return _finished(chart, title, caption, [curves, histogram], width * len(views) + 110 * len(views))
 
@@ -128,15 +137,15 @@ def gate_chart(decision: Decision, *, caption: str = "") -> AltairChart:
     parts = [_rules_panel(rules)]
     parts += [_checks_panel(r.detail["checks"]) for r in decision.rules if "checks" in r.detail]
     title = f"Gate: {decision.decision} (run {decision.run}, view {decision.view})"
-    why = f"Not a release decision: {decision.why_no_release}." if decision.why_no_release else "A release decision."
-    meta = {"views": [decision.view], "post_hoc": [decision.view] if decision.post_hoc else []}
-    return _titled(alt.vconcat(*parts, spacing=18), title, f"{why} {caption}".strip(), meta, 760)
+    why = f"This is no release decision: {decision.why_no_release}." if decision.why_no_release else _RELEASE
+    meta = {"views": [decision.view], "labels": {decision.view: decision.label}}
+    return _titled(alt.vconcat(*parts, spacing=18), title, f"{why}\n{caption}".strip(), meta, 760)
 
 
 def case_tiles(
     cases: pd.DataFrame, marks: pd.DataFrame, *, floor: float | None = None, caption: str = ""
 ) -> AltairChart:
-    """One tile per case with its mean score and a mark per check; tiles below `floor` stand out.
+    """One tile per case with its mean score and a mark per check; tiles with a sample below `floor` stand out.
 
     The frames come from `metrics.per_case` and `metrics.per_case_check`.
     """
@@ -146,10 +155,25 @@ def case_tiles(
     places = {case: divmod(index, across) for index, case in enumerate(cases["case_id"])}
     checks = list(dict.fromkeys(marks["check_id"]))
     tiles = [_tile(row, places[row["case_id"]], floor) for row in _rows(cases)]
-    dots = [_dot(row, places[row["case_id"]], checks) for row in _rows(marks) if row["case_id"] in places]
+    drawable = _rows(marks) if len(checks) <= _MOST_MARKS else []
+    dots = [_dot(row, places[row["case_id"]], checks) for row in drawable if row["case_id"] in places]
     drawn = alt.hconcat(_tiles_panel(tiles, dots, across))
-    order = f"Marks from left to right: {', '.join(checks)}. Circle: full marks; cross: less; diamond: not had."
-    return _finished(drawn, "Cases", f"{order} {caption}".strip(), [cases, marks], max(420, across * 92))
+    said = "\n".join(part for part in (_tiles_legend(checks, floor, tiles), caption) if part)
+    return _finished(drawn, "Cases", said, [cases, marks], max(420, across * 92))
+
+
+def _tiles_legend(checks: Sequence[str], floor: float | None, tiles: Iterable[Mapping[str, Any]]) -> str:
+    """What the words and marks of the tiles mean."""
+    parts = ["Each tile: the case's mean score."]
+    if floor is not None and any(tile["below"] for tile in tiles):
+        parts.append(f"below: a sample under the floor of {floor:.2f}.")
+    if len(checks) > _MOST_MARKS:
+        parts.append(f"No marks are drawn for {len(checks)} checks; the table of checks has them.")
+    elif checks:
+        parts.append(
+            f"Marks from left to right: {', '.join(checks)}. Circle: full marks; cross: less; diamond: not had."
+        )
+    return " ".join(parts)
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -172,18 +196,23 @@ def _state(*, holds: bool) -> str:
 
 
 def _finished(chart: AltairChart, title: str, caption: str, frames: Sequence[pd.DataFrame], width: int) -> AltairChart:
-    views = list(dict.fromkeys(view for frame in frames for view in frame["view"]))
-    post_hoc = [v for v in views if any(frame.loc[frame["view"] == v, "post_hoc"].any() for frame in frames)]
-    return _titled(chart, title, caption, {"views": views, "post_hoc": post_hoc}, width)
+    labels = {view: said for frame in frames for view, said in zip(frame["view"], frame["label"], strict=True)}
+    return _titled(chart, title, caption, {"views": list(labels), "labels": labels}, width)
 
 
 def _titled(chart: AltairChart, title: str, caption: str, meta: Mapping[str, Any], width: int) -> AltairChart:
-    """The chart with title and caption drawn inside it, and both in the specification's `usermeta`."""
+    """The chart with title and caption drawn inside it, and both in the specification's `usermeta`.
+
+    Lines of the caption stay lines. `meta` names the views and each one's label, empty for strict.
+    """
     import altair as alt
 
-    label = [f"{POST_HOC_LABEL.capitalize()}: {', '.join(meta['post_hoc'])}"] if meta["post_hoc"] else []
-    said = {**meta, "title": title, "caption": caption, "label": POST_HOC_LABEL if label else None}
-    lines = [*label, *textwrap.wrap(caption, max(40, int(width / 6.1)))]
+    post_hoc = [view for view, label in meta["labels"].items() if label]
+    label = "; ".join(dict.fromkeys(meta["labels"][view] for view in post_hoc)) or None
+    said = {**meta, "title": title, "caption": caption, "post_hoc": post_hoc, "label": label}
+    across = max(40, int(width / 6.1))
+    wrapped = [line for part in caption.split("\n") for line in textwrap.wrap(part, across)]
+    lines = [*_label_lines(meta["labels"]), *wrapped]
     heading = alt.TitleParams(
         title,
         subtitle=lines,
@@ -208,7 +237,7 @@ def _curve_panel(rows: list[dict[str, Any]], view: str, width: int) -> AltairCha
     ks = sorted({row["k"] for row in rows})
     x = _k_axis(ks)
     y = alt.Y(
-        "value:Q", title="share of cases", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(format=".1f")
+        "value:Q", title="mean over cases", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(format=".1f")
     )
     colour = alt.Color("metric:N", scale=alt.Scale(domain=_METRICS, range=[_BLUE, _VERMILLION]), legend=None)
     dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=_METRICS, range=[[6, 4], [1, 0]]), legend=None)
@@ -247,8 +276,8 @@ _TOOLTIP = {"view": "N", "metric": "N", "k": "Q", "value": "Q", "lo": "Q", "hi":
 
 
 def _view_lines(view: str, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    label = [POST_HOC_LABEL] if any(row["post_hoc"] for row in rows) else []
-    return [f"view {view.replace(':', ': ', 1)}", *label]
+    labels = dict.fromkeys(part for row in rows for part in row["label"].split("; ") if part)
+    return [f"view {view.replace(':', ': ', 1)}", *labels]
 
 
 def _rate_and_labels(rows: list[dict[str, Any]], ks: list[int]) -> list[AltairChart]:
@@ -281,14 +310,14 @@ def _spread(values: Sequence[float], gap: float) -> list[float]:
     return places
 
 
-def _histogram_panel(rows: list[dict[str, Any]], width: int) -> AltairChart:
+def _histogram_panel(rows: list[dict[str, Any]], width: int, most: int) -> AltairChart:
+    """Cases by passes; `most` cases, of any view, are the top of the scale that all panels share."""
     import altair as alt
 
     uneven = len({row["n"] for row in rows}) > 1
     named = [{**row, "label": f"{row['passes']}/{row['n']}" if uneven else str(row["passes"])} for row in rows]
     title = "passes of samples" if uneven else f"passes of {rows[0]['n']} samples"
     x = alt.X("label:N", title=title, sort=[row["label"] for row in named], axis=alt.Axis(labelAngle=0))
-    most = max(row["cases"] for row in rows)
     ticks = list(range(0, most + 1, max(1, math.ceil(most / 3))))
     y = alt.Y(
         "cases:Q", title="cases", axis=alt.Axis(values=ticks, format="d"), scale=alt.Scale(domain=[0, most * 1.3])
@@ -350,6 +379,8 @@ def _check_row(check: Mapping[str, Any]) -> dict[str, Any]:
     shown = "no mean" if mean is None else f"{mean:.3f}"
     unit = " (its own units)" if check["unit"] == "raw" else ""
     words = f"{state}: {shown}, threshold {threshold:.2f}{unit}"
+    if check["stochastic"]:
+        words += f"; judged by {', '.join(check['judge']) or 'nobody'}, {check['calibration']}"
     place = {"place": None if mean is None else mean / top, "least": threshold / top, "start": 0, "end": 1}
     return {"check": check["check"], "mean": mean, "threshold": threshold, "state": state, "words": words, **place}
 
@@ -360,12 +391,9 @@ def _tile(row: Mapping[str, Any], place: tuple[int, int], floor: float | None) -
     below = score is None or (floor is not None and row["score_min"] is not None and row["score_min"] < floor - 1e-9)
     shown = "no score" if score is None else f"{score:.2f}"
     box = {"x": across + 0.04, "x2": across + 0.96, "y": down + 0.06, "y2": down + 0.94}
-    words = {
-        "shown": f"{shown} below" if below and score is not None else shown,
-        "middle": across + 0.5,
-        "top": down + 0.26,
-    }
-    return {**row, **box, **words, "centre": down + 0.54, "state": _state(holds=not below)}
+    under = "below" if below and score is not None else ""
+    lines = {"middle": across + 0.5, "top": down + 0.22, "centre": down + 0.44, "under_at": down + 0.62}
+    return {**row, **box, **lines, "shown": shown, "below": under, "state": _state(holds=not below)}
 
 
 def _dot(row: Mapping[str, Any], place: tuple[int, int], checks: Sequence[str]) -> dict[str, Any]:
@@ -374,7 +402,7 @@ def _dot(row: Mapping[str, Any], place: tuple[int, int], checks: Sequence[str]) 
     at = across + 0.1 + step * (checks.index(row["check_id"]) + 0.5)
     value = row["mean_value"]
     state = "not had" if value is None or row["not_scored"] else "full" if value >= 1 - 1e-9 else "less"
-    return {**row, "x": at, "y": down + 0.80, "state": state}
+    return {**row, "x": at, "y": down + 0.82, "state": state}
 
 
 def _tiles_panel(tiles: list[dict[str, Any]], dots: list[dict[str, Any]], across: int) -> AltairChart:
@@ -384,22 +412,23 @@ def _tiles_panel(tiles: list[dict[str, Any]], dots: list[dict[str, Any]], across
     wide, high = alt.Scale(domain=[0, across], nice=False), alt.Scale(domain=[0, down], reverse=True, nice=False)
     # Every layer must leave out the axis: Vega-Lite 5 fails where one layer has none and another the usual one.
     x, middle = (alt.X(f"{name}:Q", axis=None, scale=wide) for name in ("x", "middle"))
-    y, top, centre = (alt.Y(f"{name}:Q", axis=None, scale=high) for name in ("y", "top", "centre"))
+    lines = ("y", "top", "centre", "under_at")
+    y, top, centre, under = (alt.Y(f"{name}:Q", axis=None, scale=high) for name in lines)
     base = _on(tiles)
     fill = alt.Fill("state:N", scale=alt.Scale(domain=["pass", "blocked"], range=["#f4f6f5", "#fbe3d4"]), legend=None)
     rim = alt.Stroke(
         "state:N", scale=alt.Scale(domain=["pass", "blocked"], range=["#b8b8b8", _VERMILLION]), legend=None
     )
     boxes = base.mark_rect(cornerRadius=5).encode(x, y, alt.X2("x2:Q"), alt.Y2("y2:Q"), fill, rim)
-    names = base.mark_text(fontSize=10, color=_INK, limit=78).encode(middle, top, alt.Text("case_id:N"))
-    score = base.mark_text(fontSize=12, fontWeight="bold", color=_INK, limit=82)
-    scores = score.encode(middle, centre, alt.Text("shown:N"))
+    names = base.mark_text(fontSize=10, color=_INK, limit=70).encode(middle, top, alt.Text("case_id:N"))
+    scores = base.mark_text(fontSize=12, fontWeight="bold", color=_INK).encode(middle, centre, alt.Text("shown:N"))
+    below = base.mark_text(fontSize=10, color=_INK).encode(middle, under, alt.Text("below:N"))
     domain = ["full", "less", "not had"]
     colour = alt.Color("state:N", scale=alt.Scale(domain=domain, range=[_GREEN, _VERMILLION, _GREY]), legend=None)
     shape = alt.Shape("state:N", scale=alt.Scale(domain=domain, range=["circle", "cross", "diamond"]), legend=None)
     tooltip = [alt.Tooltip(name) for name in ("case_id:N", "check_id:N", "mean_value:Q", "state:N")]
     marks = _on(dots).mark_point(filled=True, size=48, opacity=1)
-    layers = (boxes, names, scores, marks.encode(x, y, colour, shape, tooltip=tooltip))
+    layers = (boxes, names, scores, below, marks.encode(x, y, colour, shape, tooltip=tooltip))
     return (
         alt.layer(*layers)
         .resolve_scale(color="independent", shape="independent")

@@ -6,14 +6,16 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from evallib._assets import suite_path
-from evallib.errors import EvallibError, IncompleteError
+from evallib.errors import EvallibError, InputError
 
-__all__ = ["build_parser", "main"]
+__all__ = ["build_parser", "console", "main"]
 
 _EPILOG = (
     "Exit status: 0 done; 1 a gate asked for with --exit-code was missed; 2 the input is wrong or refused; "
@@ -21,20 +23,51 @@ _EPILOG = (
 )
 
 
+def console() -> NoReturn:
+    """The program: run one command, hand over what was printed, and end at once with its status.
+
+    Everything that has to be closed is closed when `main` returns, and all that was finished is on the disk. What
+    Python does after that is a risk only: pyarrow's threads, still starting, can abort the process at its end
+    (`terminate called without active exception`, status 134), and a thread that waits for a model would hold it.
+    """
+    status = 1
+    try:
+        status = main()
+    except SystemExit as left:  # argparse: --help, --version, a wrong option
+        status = left.code if isinstance(left.code, int) else 1 if left.code else 0
+    except BaseException:  # noqa: BLE001  # a fault of ours: shown whole, as Python would
+        traceback.print_exc()
+    os._exit(_handed_over(status))
+
+
+def _handed_over(status: int) -> int:
+    """Write out what was printed; the status says when the disk would not take it."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        pass  # whoever read it has gone, and wants no more
+    except OSError as error:
+        status = status or 3
+        print(f"evallib: what was printed could not be written: {error.strerror or error}", file=sys.stderr)
+    with suppress(OSError):
+        if sys.stderr:
+            sys.stderr.flush()
+    return status
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status, and says what went wrong in one sentence on stderr."""
     # The optional grammar of jsonschema costs 1.3 s at every import of altair, nbformat and papermill.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # None makes the import fail, as wanted
     signal.signal(signal.SIGTERM, _interrupt)
-    parsed = _parse(arguments)
-    from evallib import commands
-
     try:
+        parsed = _parse(arguments)
+        from evallib import commands
+
         return int(getattr(commands, parsed.call)(parsed))
     except EvallibError as error:
         print(f"evallib: {' '.join(str(error).split())}", file=sys.stderr)
-        if isinstance(error, IncompleteError):
-            _leave(error.status)
         return error.status
     except KeyboardInterrupt:
         print("evallib: interrupted", file=sys.stderr)
@@ -63,21 +96,33 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             parsed.sample = int(extra.pop())
     if extra:
         parser.error(f"unrecognized arguments: {' '.join(extra)}")
+    if parsed.adjudications is None:
+        parsed.adjudications = _log_beside(parsed)
     return parsed
+
+
+def _log_beside(parsed: argparse.Namespace) -> Path:
+    """The log that belongs to the runs: `adjudications` beside their data folder where there is one, else here."""
+    given = getattr(parsed, "run", [])
+    folders = {_data_folder(one, parsed.data) for one in ([given] if isinstance(given, str) else given)}
+    logs = {folder.parent / "adjudications" for folder in folders or {parsed.data}}
+    found = sorted(log for log in logs if log.is_dir())
+    if len(found) > 1:
+        raise InputError(f"the runs have logs of their own ({', '.join(map(str, found))}); name one: --adjudications")
+    return found[0] if found else Path("adjudications")
+
+
+def _data_folder(reference: str, data: Path) -> Path:
+    """Where a run lies: the folder above its `runs`, or `data`. A folder that holds `runs` is one itself."""
+    path = Path(reference)
+    if (path / "runs").is_dir():
+        return path
+    place = path if path.parent.name == "runs" else path.resolve()
+    return place.parent.parent if (path / "plan.json").is_file() and place.parent.name == "runs" else data
 
 
 def _interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
-
-
-def _leave(status: int) -> None:
-    """End at once when worker threads still wait for a model: everything finished is on the disk already."""
-    import threading
-
-    if threading.active_count() > 1:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -109,9 +154,8 @@ def _command(commands: Any, name: str, call: str, text: str) -> argparse.Argumen
     command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text, epilog=_EPILOG)
     command.set_defaults(call=call)
     command.add_argument("--data", type=Path, default=Path("data"), help="folder of runs (default ./data)")
-    command.add_argument(
-        "--adjudications", type=Path, default=Path("adjudications"), help="the log (default ./adjudications)"
-    )
+    usual = "the log (default: adjudications beside the data folder of the run, else ./adjudications)"
+    command.add_argument("--adjudications", type=Path, help=usual)
     return command
 
 
@@ -159,11 +203,11 @@ def _add_running(commands: Any) -> None:
 
 
 def _add_reading(commands: Any) -> None:
-    show = _command(commands, "show", "show", "print a run: samples, verdicts, answers of a case, readings")
+    show = _command(commands, "show", "show", "print a run: one line per sample, answers in full, or readings")
     show.add_argument("run")
-    show.add_argument("--case", metavar="ID")
-    show.add_argument("--failing", action="store_true")
-    show.add_argument("--readings", action="store_true")
+    show.add_argument("--case", metavar="ID", help="the answers of this case in full, with their verdicts")
+    show.add_argument("--failing", action="store_true", help="the answers that did not pass, in full")
+    show.add_argument("--readings", action="store_true", help="what people said")
     metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
     metrics.add_argument("run", nargs="+")
     metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
@@ -225,4 +269,4 @@ def _add_keeping(commands: Any) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    console()

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from evallib.errors import IncompleteError, InputError
-from evallib.records import POST_HOC_LABEL, STRICT
 
 Arguments = argparse.Namespace
 
@@ -39,7 +38,7 @@ def validate(given: Arguments) -> int:
         "splits": splits,
         "required": sum(case.required for case in suite.cases),
         "checks": len(suite.check_ids()),
-        "verdicts_per_sample": sum(len(bounds) for bounds in suite.bound.values()),
+        "verdicts": sum(len(bounds) for bounds in suite.bound.values()),
         "probes": len(suite.probes),
         "self_check": problems,
     }
@@ -153,7 +152,7 @@ def serve_script(given: Arguments) -> int:
 
 
 def show(given: Arguments) -> int:
-    """Print samples and verdicts of a run, the answers of one case, or its readings."""
+    """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
     from evallib.adjudication import standing_readings
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
@@ -170,10 +169,12 @@ def show(given: Arguments) -> int:
     ]
     if given.readings:
         _print_lines(reading_lines(standing_readings(found, read_log(given.adjudications))))
-    elif given.case:
+    elif given.case or given.failing:
+        verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
+        for verdict in found.verdicts:
+            verdicts.get((verdict.case_id, verdict.sample), []).append(verdict)
         for sample in chosen:
-            verdicts = [v for v in found.verdicts if (v.case_id, v.sample) == sample.key]
-            _print_lines(sample_lines(sample, verdicts, outcomes[sample.key]))
+            _print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key]))
     else:
         _print_lines(sample_table(chosen, outcomes))
     return 0
@@ -197,6 +198,7 @@ def metrics(given: Arguments) -> int:
 
 def _five_fields(figures: Any) -> dict[str, Any]:
     """The five fields article 3 reads: counts, rate, floor, and whether every required case passed each time."""
+    label = figures.views[0].label
     outcomes, gate = figures.outcomes, figures.suite.gate
     passed = int(outcomes["passed"].fillna(False).sum())
     required = outcomes[outcomes["required"]]
@@ -206,7 +208,7 @@ def _five_fields(figures: Any) -> dict[str, Any]:
         "pass_rate": figures.summary()["pass_rate"],
         "minimum_pass_rate": gate.pass_rate if gate else None,
         "required_cases_passed": bool(required["passed_deterministic"].fillna(False).all()),
-        **({"view": figures.view, "post_hoc": True, "label": POST_HOC_LABEL} if figures.view != STRICT else {}),
+        **({"view": figures.view, "post_hoc": True, "label": label} if label else {}),
     }
 
 
@@ -393,7 +395,8 @@ def verify(given: Arguments) -> int:
     folder = Path(given.run)
     runs = list_runs(folder) if (folder / "runs").is_dir() else [open_run(given.run, given.data)]
     whole, open_ = [r for r in runs if r.complete], [r for r in runs if not r.complete]
-    checks = [verify_run(found, given.adjudications) for found in whole] + [verify_log(given.adjudications)]
+    log = verify_log(given.adjudications)
+    checks = [*(verify_run(found, given.adjudications) for found in whole), log]
     problems = [problem for check in checks for problem in check.problems]
     _print_lines(problems)
     count = sum(check.checked for check in checks)
@@ -401,7 +404,12 @@ def verify(given: Arguments) -> int:
         raise InputError(
             f"{len(problems)} of {count} stored files are not as they were written; restore them from a copy"
         )
-    print(f"{count} files of {len(whole)} runs and the log are as they were written")
+    print(
+        f"{count - log.checked} files of {len(whole)} runs and {log.checked} entries in "
+        f"{given.adjudications / 'entries'} "
+        "are as they were written"
+    )
+    print(f"an entry that was deleted leaves no trace here: ask git (git log --diff-filter=D -- {given.adjudications})")
     if open_:
         raise IncompleteError(f"not verified, because incomplete: {', '.join(r.id for r in open_)}; resume them first")
     return 0

@@ -48,7 +48,7 @@ def run_demo(out: Path) -> int:
     print("\nThe gate over the strict view:")
     _print(views[0].decision().lines())
     _report(out, data, adjudications, views)
-    print("\nRead the failing answers yourself:  make lab   (or: jupyter lab notebooks/adjudicate.ipynb)")
+    print("\nRead the failing answers yourself:  make lab   (it opens copies of the notebooks, in build/lab)")
     print(f"The demo took {time.monotonic() - began:.0f} s.")
     return 0
 

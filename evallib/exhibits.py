@@ -16,9 +16,9 @@ from evallib.charts import Drawing, case_tiles, gate_chart, reliability_chart, s
 from evallib.errors import InputError
 from evallib.figures import Figures, load_views
 from evallib.gate import Decision
-from evallib.metrics import curves, passes_histogram, per_case, per_case_check
+from evallib.metrics import curves, judge_words, passes_histogram, per_case, per_case_check
 from evallib.printing import interval, number, sample_lines
-from evallib.records import POST_HOC_LABEL, STRICT, canonical_json
+from evallib.records import STRICT, canonical_json, whole_seconds
 from evallib.store import Run, StoredRescoring
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Exhibits", "flat_figures", "open_exhibits", "set_display"]
 
-_RESCORED = f"rescored ({POST_HOC_LABEL})"
 _TILES = 100
 """More cases than this make no picture that anybody reads."""
 
@@ -43,7 +42,10 @@ class Exhibits:
         return self.views[0].views[0].run
 
     def plan(self) -> pd.DataFrame:
-        """What was decided before the first sample, and what came of it: one row per thing."""
+        """What was decided before the first sample, and what came of it: one row per thing.
+
+        An imported run was decided elsewhere: it says when it was imported and where from.
+        """
         import pandas as pd
 
         rows = list(_plan_rows(self.run))
@@ -102,6 +104,9 @@ class Exhibits:
 
     def curves(self, k: str = "") -> pd.DataFrame:
         """pass@k and pass^k over k of every view; `k` names some, as in `1,2,5`."""
+        return _labelled(self._curves(k))
+
+    def _curves(self, k: str) -> pd.DataFrame:
         import pandas as pd
 
         return pd.concat([curves(figures.outcomes, _ks(k)) for figures in self.views], ignore_index=True)
@@ -111,11 +116,11 @@ class Exhibits:
         import pandas as pd
 
         histogram = pd.concat([passes_histogram(figures.outcomes) for figures in self.views], ignore_index=True)
-        return show(reliability_chart(self.curves(k), histogram, caption=_one_caption(self._summaries)))
+        return show(reliability_chart(self._curves(k), histogram, caption=_one_caption(self._summaries)))
 
     def cases(self, view: str = STRICT) -> pd.DataFrame:
         """One row per case of a view: samples, passes, errors, scores."""
-        return per_case(self.view(view).outcomes)
+        return _labelled(per_case(self.view(view).outcomes))
 
     def decision(self, view: str = STRICT) -> str:
         """The gate's decision in words, one line per rule."""
@@ -140,7 +145,7 @@ class Exhibits:
         marks = per_case_check(figures.outcomes, figures.verdicts)
         caption = self._summary(view)["caption"]
         if len(cases) > _TILES:
-            caption = f"The {_TILES} lowest of {len(cases)} cases. {caption}"
+            caption = f"The {_TILES} lowest of {len(cases)} cases.\n{caption}"
             cases = cases.sort_values("score_mean", na_position="first", kind="stable").head(_TILES)
         gate = figures.suite.gate
         return show(case_tiles(cases, marks, floor=gate.floor if gate else None, caption=caption))
@@ -149,21 +154,25 @@ class Exhibits:
         """One row per rescoring of the run: who, when, why, and how many verdicts were recomputed or carried."""
         import pandas as pd
 
-        return pd.DataFrame([_entry_row(one, self._row(one)) for one in self._rescorings])
+        return pd.DataFrame([_entry_row(one, self._row(one), self._label(one)) for one in self._rescorings])
 
     def changes(self) -> pd.DataFrame:
         """One row per criterion that a rescoring changed, with its reason."""
         import pandas as pd
 
-        rows = [{"entry": one.name, **c.model_dump(mode="json")} for one in self._rescorings for c in one.entry.changes]
+        rows = [
+            {"entry": one.name, "label": self._label(one), **change.model_dump(mode="json")}
+            for one in self._rescorings
+            for change in one.entry.changes
+        ]
         return pd.DataFrame([{**row, "cases": ", ".join(row["cases"]) or "all"} for row in rows])
 
     def flips(self) -> pd.DataFrame:
         """One row per sample whose outcome a rescoring changed, or was expected to and did not."""
         import pandas as pd
 
-        rows = [row for one in self._rescorings for row in _flip_rows(one.name, self._row(one))]
-        return pd.DataFrame(rows, columns=["entry", "case", "sample", STRICT, _RESCORED, "checks", "flip"])
+        rows = [[one.name, self._label(one), *row] for one in self._rescorings for row in _flip_rows(self._row(one))]
+        return pd.DataFrame(rows, columns=["entry", "label", "case", "sample", STRICT, "rescored", "checks", "flip"])
 
     def view(self, name: str) -> Figures:
         """The figures of one view; InputError lists those there are."""
@@ -185,6 +194,9 @@ class Exhibits:
         if not self.run.rescorings:
             raise InputError(f"run {self.run.id!r} was never rescored; see `evallib rescore --help`")
         return self.run.rescorings
+
+    def _label(self, rescoring: StoredRescoring) -> str:
+        return self.view(f"rescored:{rescoring.name}").views[0].label
 
     def _row(self, rescoring: StoredRescoring) -> Mapping[str, Any]:
         return next(row for row in rescoring.entry.runs if row["run"] == self.run.id)
@@ -233,16 +245,20 @@ def _plan_rows(run: Run) -> Iterator[tuple[str, str]]:
     plan = run.plan
     yield "run", run.id
     yield "suite", f"{plan['suite']}, digest {plan['suite_digest'][:16]}"
-    yield "begun", str(plan.get("created", ""))
-    yield "cases", f"{len(plan['cases'])} ({plan.get('split') or 'all'})"
-    yield "planned samples", str(len(run.planned))
+    imported = bool(plan.get("imported"))
+    yield "imported" if imported else "begun", whole_seconds(str(plan.get("created", "")))
+    if imported:
+        yield "source", _said(plan["source"])
+    yield "cases", str(len(plan["cases"])) if imported else f"{len(plan['cases'])} ({plan.get('split') or 'all'})"
+    yield "samples in the source" if imported else "planned samples", str(len(run.planned))
     for title in ("target", "judge", "self_check", "build", "host"):
         if plan.get(title):
             yield title.replace("_", "-"), _said(plan[title])
     if not run.complete:
         yield "ended", "not yet: the run is incomplete"
         return
-    yield "ended", str(run.manifest.get("finished", ""))
+    if not imported:
+        yield "ended", whole_seconds(str(run.manifest.get("finished", "")))
     yield "samples", _said(run.manifest["counts"]["statuses"])
     yield "usage", _said({**run.manifest["usage"], "cost_usd": run.manifest["cost_usd"]})
 
@@ -255,15 +271,22 @@ def _said(value: object) -> str:
 
 def _heading(summary: Mapping[str, Any]) -> str:
     """A column's name: the view, and its label where it has one, so that no cell of it stands without."""
-    return f"{summary['view']} ({POST_HOC_LABEL})" if summary["post_hoc"] else str(summary["view"])
+    return f"{summary['view']} ({summary['label']})" if summary["label"] else str(summary["view"])
+
+
+def _labelled(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame as it is shown: each row's view with its label in words."""
+    pairs = zip(frame["view"], frame["label"], strict=True)
+    shown = frame.assign(view=[_heading({"view": view, "label": label}) for view, label in pairs])
+    return shown.drop(columns=["post_hoc", "label"])
 
 
 def _one_caption(summaries: Sequence[Mapping[str, Any]]) -> str:
-    """The captions of several views as one: what each says alone, then once what all of them say."""
+    """The captions of several views, one line each: what each says alone, then once what all of them say."""
     said = {s["view"]: s["caption"].removesuffix(".").split(". ") for s in summaries}
     shared = [one for one in next(iter(said.values())) if all(one in each for each in said.values())]
     own = [". ".join(one for one in each if one not in shared) for each in said.values()]
-    return " ".join(f"{one}." for one in [*own, *shared] if one)
+    return "\n".join(f"{one}." for one in [*own, ". ".join(shared)] if one)
 
 
 def _overview_row(s: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,8 +311,7 @@ def _check_row(name: str, summaries: Iterable[Mapping[str, Any]]) -> dict[str, s
         check = s["by_check"].get(name)
         row[_heading(s)] = _counted(check) if check else "—"
         if check:
-            judge = f"model {', '.join(check['judge'])}, {check['calibration'] or 'uncalibrated'}"
-            by = judge if check["stochastic"] else "rule"
+            by = f"model: {judge_words(check)}" if check["stochastic"] else "rule"
     return {**row, "answered by": by}
 
 
@@ -316,14 +338,14 @@ def _ks(given: str) -> tuple[int, ...]:
     return ks
 
 
-def _entry_row(one: StoredRescoring, row: Mapping[str, Any]) -> dict[str, Any]:
+def _entry_row(one: StoredRescoring, row: Mapping[str, Any], label: str) -> dict[str, Any]:
     entry = one.entry
     predicted = "predicted after preview" if entry.predicted_after_preview else "predicted before the result was seen"
     return {
         "entry": one.name,
-        "label": POST_HOC_LABEL,
+        "label": label,
         "author": entry.author,
-        "time": entry.time,
+        "time": whole_seconds(entry.time),
         "reason": entry.reason,
         "recomputed": row["recomputed"],
         "carried": row["carried"],
@@ -331,11 +353,11 @@ def _entry_row(one: StoredRescoring, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _flip_rows(entry: str, row: Mapping[str, Any]) -> Iterator[list[Any]]:
+def _flip_rows(row: Mapping[str, Any]) -> Iterator[list[Any]]:
     for flip in row["flips"]:
         word = "expected" if flip["expected"] else "UNEXPECTED"
         word += ", reverse" if flip["to"] == "fail" else ""
         checks = ", ".join(flip["checks"])
-        yield [entry, flip["case_id"], flip["sample"], flip["from"], flip["to"], checks, word]
+        yield [flip["case_id"], flip["sample"], flip["from"], flip["to"], checks, word]
     for missed in row["missed"]:
-        yield [entry, missed["case"], missed["sample"], "", "", "", f"MISSED, expected {missed['to']}"]
+        yield [missed["case"], missed["sample"], "", "", "", f"MISSED, expected {missed['to']}"]

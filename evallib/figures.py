@@ -68,6 +68,12 @@ class Figures:
         origins = [canonical_json([v.run.plan["target"], v.run.plan.get("seed")]) for v in self.views]
         if len(set(origins)) < len(origins):
             summary["caption"] += " Pooled runs share target and seed: their samples may be the same draws."
+        if self.views[0].predicted_late:
+            summary["predicted_after_preview"] = True
+        left_out = list(dict.fromkeys(name for view in self.views for name in view.left_out_judges))
+        if left_out:
+            summary["judges_left_out"] = left_out
+            summary["caption"] += f" Model judges were left out of this run: {', '.join(left_out)}."
         if self.views[0].readings:
             summary["readings"] = [view.readings for view in self.views]
             summary["caption"] += " " + " ".join(_read_sentence(view) for view in self.views)
@@ -88,6 +94,7 @@ class Figures:
             whole_validation=view.whole_validation,
             chosen_after=chosen_after,
             checks_of={} if view.suite.recorded or view.run.plan.get("imported") else checks_of,
+            left_out=view.left_out_judges,
         )
 
 

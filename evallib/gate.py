@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from evallib.errors import InputError
-from evallib.records import POST_HOC_LABEL, STRICT
+from evallib.records import POST_HOC_LABEL, STRICT, judged_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +71,8 @@ class Decision:
     why_no_release: str
     chosen_after_result: bool
     rules: tuple[Rule, ...]
+    label: str = ""
+    """The words every figure of the view carries; empty for strict."""
 
     def as_json(self) -> dict[str, Any]:
         """The object that `evallib gate --json` prints."""
@@ -78,7 +80,7 @@ class Decision:
             "run": self.run,
             "view": self.view,
             "post_hoc": self.post_hoc,
-            "label": POST_HOC_LABEL if self.post_hoc else None,
+            "label": self.label or None,
             "decision": self.decision,
             "release_decision": self.release_decision,
             "why_no_release": self.why_no_release or None,
@@ -88,16 +90,26 @@ class Decision:
 
     def lines(self) -> list[str]:
         """The decision in words, one line per rule."""
-        label = f" ({POST_HOC_LABEL})" if self.post_hoc else ""
+        label = f" ({self.label})" if self.label else ""
         lines = [f"{self.decision}: run {self.run}, view {self.view}{label}"]
         lines += [f"  {'pass   ' if rule.passed else 'blocked'}  {rule.rule}: {rule.reason}" for rule in self.rules]
-        return [
-            *lines,
-            f"  not a release decision: {self.why_no_release}" if self.why_no_release else "  release decision",
-        ]
+        lines += [f"           {_judged_line(row)}" for row in self._judged]
+        no = f"this is no release decision: {self.why_no_release}"
+        return [*lines, f"  {no if self.why_no_release else f'this is the release decision: {self.decision}'}"]
+
+    @property
+    def _judged(self) -> list[Row]:
+        """The checks with a threshold that a model answers: their figures say who judged."""
+        rows = [row for rule in self.rules for row in rule.detail.get("checks", ())]
+        return [row for row in rows if row["stochastic"]]
 
 
-def decide(
+def _judged_line(row: Row) -> str:
+    mean = "no mean" if row["mean"] is None else f"mean {row['mean']:.2f}"
+    return f"{row['check']}: {mean}, threshold {row['threshold']:.2f}{_by(row)}"
+
+
+def decide(  # noqa: PLR0913  # what is known of the run, each by its name
     gate: Gate | None,
     outcomes: pd.DataFrame,
     verdicts: pd.DataFrame,
@@ -106,24 +118,26 @@ def decide(
     whole_validation: bool,
     chosen_after: bool = False,
     checks_of: Mapping[str, Collection[str]] | None = None,
+    left_out: Collection[str] = (),
 ) -> Decision:
     """Whether one view of one run passes `gate`; without a gate, coverage alone decides.
 
     `outcomes` has one row per planned sample (as for `metrics.summarise`), and may say in `passed_deterministic`
     whether a sample passes by its deterministic verdicts alone: that column then decides required cases.
     `chosen_after` says that the thresholds are not those the run was planned with. `checks_of` names the checks
-    that each case has: a verdict that was never written is then missed like one that could not be had.
+    that each case has: a verdict that was never written is then missed like one that could not be had. `left_out` names
+    the judges that the run was told to leave out, which the coverage rule says.
     """
     run, view = _one(outcomes, "run_id", "run"), _one(outcomes, "view", "view")
     samples = _plain(outcomes)
-    read = [name for name in _JUDGED if name in verdicts]
+    read = [name for name in (*_JUDGED, "judge") if name in verdicts]
     judged = _plain(verdicts[read])
     keys = {_key(row) for row in samples}
     judged = sorted((row for row in judged if _key(row) in keys), key=lambda r: (*map(str, _key(r)), r["check_id"]))
     problems = _coverage_problems(samples, judged, checks_of or {})
     if not complete:
         problems.append("the run is not complete")
-    rules = [*_thresholds(gate, samples, judged), _coverage_rule(samples, judged, problems)]
+    rules = [*_thresholds(gate, samples, judged), _coverage_rule(samples, judged, problems, left_out)]
     if gate is None:
         rules.append(Rule("no_gate", passed=True, reason="the suite sets no gate, so coverage alone decides"))
     post_hoc = bool(view and view != STRICT) or any(row["post_hoc"] for row in samples)
@@ -138,7 +152,9 @@ def decide(
             "the suite sets no gate": gate is None,
         }
     )
-    return Decision(run, view, post_hoc, decision, None if why else decision, why, chosen_after, tuple(rules))
+    label = next((str(row["label"]) for row in samples if row.get("label")), POST_HOC_LABEL) if post_hoc else ""
+    release = None if why else decision
+    return Decision(run, view, post_hoc, decision, release, why, chosen_after, tuple(rules), label)
 
 
 def _why_no_release(reasons: Mapping[str, bool]) -> str:
@@ -240,7 +256,7 @@ def _checks_rule(thresholds: Mapping[str, float], judged: Sequence[Row]) -> Rule
     rows = [_check_row(name, least, [v for v in judged if v["check_id"] == name]) for name, least in thresholds.items()]
     below = [row for row in rows if not row["passed"]]
     reason = f"{len(rows) - len(below)} of {len(rows)} checks at their threshold"
-    reason += "".join(f"; {row['check']} {_check_words(row)}" for row in below)
+    reason += "".join(f"; {row['check']} {_check_words(row)}{_by(row)}" for row in below)
     return Rule("checks", passed=not below, reason=reason, detail={"checks": rows})
 
 
@@ -262,7 +278,19 @@ def _check_row(name: str, threshold: float, verdicts: Sequence[Row]) -> dict[str
         "not_scored": not_scored + undefined,
         "unit": "share" if share else "raw",
         "stochastic": any(v["stochastic"] for v in verdicts),
+        **_answered_by(verdicts),
     }
+
+
+def _answered_by(verdicts: Sequence[Row]) -> dict[str, Any]:
+    """The judge's models and its calibration id, or `uncalibrated`; nothing for a check that no model answers."""
+    models, calibration = judged_by(str(v.get("judge") or "") for v in verdicts)
+    stochastic = any(v["stochastic"] for v in verdicts)
+    return {"judge": models, "calibration": calibration} if stochastic else {"judge": [], "calibration": None}
+
+
+def _by(row: Mapping[str, Any]) -> str:
+    return f" (judged by {', '.join(row['judge']) or 'nobody'}, {row['calibration']})" if row["stochastic"] else ""
 
 
 def _check_words(row: Mapping[str, Any]) -> str:
@@ -333,10 +361,16 @@ def _pass_rate_rule(threshold: float, samples: Sequence[Row]) -> Rule:
     )
 
 
-def _coverage_rule(samples: Sequence[Row], judged: Sequence[Row], problems: Sequence[str]) -> Rule:
-    detail = {"planned": len(samples), "scored": len(_scored(samples)), "verdicts": len(judged)}
+def _coverage_rule(
+    samples: Sequence[Row], judged: Sequence[Row], problems: Sequence[str], left_out: Collection[str]
+) -> Rule:
+    detail: dict[str, Any] = {"planned": len(samples), "scored": len(_scored(samples)), "verdicts": len(judged)}
     fine = f"all {len(samples)} planned samples and all their verdicts are scored"
-    return Rule("coverage", passed=not problems, reason="; ".join(problems) or fine, detail=detail)
+    reason = "; ".join(problems) or fine
+    if left_out:
+        reason += f"; model judges were left out of this run: {', '.join(left_out)}"
+        detail["judges_left_out"] = list(left_out)
+    return Rule("coverage", passed=not problems, reason=reason, detail=detail)
 
 
 def _coverage_problems(

@@ -12,15 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
-
-from evallib.records import POST_HOC_LABEL
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-__all__ = ["Section", "clean_html", "clean_svg", "html_page", "notebook_html"]
+__all__ = ["Section", "ViewLine", "clean_html", "clean_svg", "html_page", "notebook_html"]
 
 # fmt: off
 _TAGS = frozenset({
@@ -48,6 +46,15 @@ class Section:
 
     name: str
     notebook: NotebookNode
+
+
+class ViewLine(NamedTuple):
+    """What the top of the page says of one view."""
+
+    name: str
+    said: str
+    label: str
+    """The words every figure of the view carries; empty for strict."""
 
 
 class _Cleaner(HTMLParser):
@@ -128,10 +135,20 @@ def _keep_attribute(element: ET.Element, name: str, value: str, prefix: str) -> 
         element.set(name, local)
 
 
-def notebook_html(section: Section) -> str:
-    """Cells of an executed notebook: sentences, folded code, outputs."""
-    cells = section.notebook.cells
-    return "\n".join(_cell(cell, f"{section.name}-{place}-") for place, cell in enumerate(cells))
+def notebook_html(section: Section, said: set[str] | None = None) -> str:
+    """Cells of an executed notebook: sentences, folded code, outputs.
+
+    Cells tagged `lab` speak to somebody who sits before the notebook and are left out. `said` holds the sentences that
+    stand on the page already: the notebooks share some, and a page says each once.
+    """
+    said = set() if said is None else said
+    parts = []
+    for place, cell in enumerate(section.notebook.cells):
+        if "lab" in cell.metadata.get("tags", []) or cell.source in said:
+            continue
+        parts.append(_cell(cell, f"{section.name}-{place}-"))
+        said |= {cell.source} if cell.cell_type == "markdown" else set()
+    return "\n".join(parts)
 
 
 def _cell(cell: NotebookNode, prefix: str) -> str:
@@ -179,11 +196,13 @@ def _plain(text: str) -> str:
     return f"<pre>{html.escape(_ANSI.sub('', text))}</pre>"
 
 
-def html_page(title: str, facts: Sequence[tuple[str, bool]], sections: Iterable[Section]) -> str:
-    """The whole page. `facts` are the views' names, and whether each was chosen after reading the answers."""
-    parts = list(sections)
+def html_page(title: str, views: Sequence[ViewLine], sections: Iterable[Section]) -> str:
+    """The whole page: one line for each view, then the sections."""
+    parts, said = list(sections), set[str]()
     links = " ".join(f'<a href="#{html.escape(part.name)}">{html.escape(part.name)}</a>' for part in parts)
-    bodies = "\n".join(f'<section id="{html.escape(part.name)}">\n{notebook_html(part)}\n</section>' for part in parts)
+    bodies = "\n".join(
+        f'<section id="{html.escape(part.name)}">\n{notebook_html(part, said)}\n</section>' for part in parts
+    )
     style = Path(__file__).with_name("html_page.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -200,7 +219,7 @@ def html_page(title: str, facts: Sequence[tuple[str, bool]], sections: Iterable[
 <header>
 <p class="kind">evallib report</p>
 <p class="title">{html.escape(title)}</p>
-<ul class="views">{"".join(_view(name, late=late) for name, late in facts)}</ul>
+<ul class="views">{"".join(_view(view) for view in views)}</ul>
 <nav>{links}</nav>
 </header>
 <main>
@@ -211,6 +230,6 @@ def html_page(title: str, facts: Sequence[tuple[str, bool]], sections: Iterable[
 """
 
 
-def _view(name: str, *, late: bool) -> str:
-    label = f" <em>{POST_HOC_LABEL}</em>" if late else ""
-    return f"<li><b>{html.escape(name)}</b>{label}</li>"
+def _view(view: ViewLine) -> str:
+    label = f" <em>{html.escape(view.label)}</em>" if view.label else ""
+    return f"<li><b>{html.escape(view.name)}</b>{label} <span>{html.escape(view.said)}</span></li>"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from evallib.errors import InputError
 from evallib.estimators import Counts, Estimate, Interval, over_cases, pass_at_k, pass_hat_k, wilson_interval
@@ -25,6 +25,7 @@ __all__ = [
     "WithoutErrors",
     "curves",
     "fallen_checks",
+    "judge_words",
     "over_cases",
     "pass_at_k",
     "pass_hat_k",
@@ -75,6 +76,7 @@ class Summary(TypedDict):
     runs: list[str]
     view: str
     post_hoc: bool
+    label: str | None
     caption: str
     cases: int
     samples_per_case: list[int]
@@ -130,6 +132,7 @@ def summarise(
         runs=sorted(planned["run_id"].unique()),
         view=str(planned["view"].iloc[0]),
         post_hoc=_post_hoc(planned),
+        label=_label(planned) or None,
         caption="",
         cases=len(counts),
         samples_per_case=[min(n for n, _ in counts), max(n for n, _ in counts)],
@@ -168,7 +171,8 @@ def per_case(outcomes: pd.DataFrame) -> pd.DataFrame:
         scores = [float(s) for s in group["score"].dropna()]
         rows.append(
             {
-                "view": group["view"].iloc[0], "post_hoc": _post_hoc(planned), "case_id": case_id,
+                "view": group["view"].iloc[0], "post_hoc": _post_hoc(planned), "label": _label(planned),
+                "case_id": case_id,
                 "split": group["split"].iloc[0], "required": bool(group["required"].any()),
                 "n": n, "passes": c, "errors": int((~group["scored"]).sum()), "pass_rate": c / n,
                 "pass_at_n": pass_at_k(n, c, n), "pass_hat_n": pass_hat_k(n, c, n),
@@ -191,7 +195,8 @@ def curves(outcomes: pd.DataFrame, ks: Sequence[int] = ()) -> pd.DataFrame:
             lo, hi = interval or (None, None)
             rows.append(
                 {
-                    "view": planned["view"].iloc[0], "post_hoc": _post_hoc(planned), "k": k, "metric": metric,
+                    "view": planned["view"].iloc[0], "post_hoc": _post_hoc(planned), "label": _label(planned),
+                    "k": k, "metric": metric,
                     "value": value, "lo": lo, "hi": hi, "eligible": eligible, "cases": len(counts),
                 }
             )  # fmt: skip
@@ -204,9 +209,9 @@ def passes_histogram(outcomes: pd.DataFrame) -> pd.DataFrame:
 
     planned = _planned(outcomes)
     counts = _counts(planned)
-    view, post_hoc = planned["view"].iloc[0], _post_hoc(planned)
+    said = {"view": planned["view"].iloc[0], "post_hoc": _post_hoc(planned), "label": _label(planned)}
     rows = [
-        {"view": view, "post_hoc": post_hoc, "n": n, "passes": c, "cases": counts.count(Counts(n, c))}
+        {**said, "n": n, "passes": c, "cases": counts.count(Counts(n, c))}
         for n in sorted({one.n for one in counts})
         for c in range(n + 1)
     ]
@@ -218,13 +223,13 @@ def per_case_check(outcomes: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFra
     import pandas as pd
 
     planned = _planned(outcomes)
-    view, post_hoc = planned["view"].iloc[0], _post_hoc(planned)
+    said = {"view": planned["view"].iloc[0], "post_hoc": _post_hoc(planned), "label": _label(planned)}
     rows = []
     for (case_id, check_id), group in _of_samples(verdicts, planned).groupby(["case_id", "check_id"], sort=False):
         scored = group[group["status"] == "scored"]
         rows.append(
             {
-                "view": view, "post_hoc": post_hoc, "case_id": case_id, "check_id": check_id,
+                **said, "case_id": case_id, "check_id": check_id,
                 "mean_value": _mean_of_cases(scored, "value"), "mean_raw": _mean_of_cases(scored, "raw"),
                 "n": len(group), "not_scored": int((group["status"] == "not_scored").sum()),
             }
@@ -288,6 +293,14 @@ def _refuse_first(wrong: pd.DataFrame, what: str) -> None:
 
 def _post_hoc(planned: pd.DataFrame) -> bool:
     return bool(planned["post_hoc"].astype("boolean").fillna(value=False).any()) or planned["view"].iloc[0] != STRICT
+
+
+def _label(planned: pd.DataFrame) -> str:
+    """The words every figure of the view carries, as the frame has them; empty for strict."""
+    if not _post_hoc(planned):
+        return ""
+    said = planned["label"].iloc[0] if "label" in planned.columns else ""
+    return str(said) or POST_HOC_LABEL
 
 
 def _counts(planned: pd.DataFrame) -> list[Counts]:
@@ -406,6 +419,11 @@ def _calibration(group: pd.DataFrame) -> str:
     return "uncalibrated" if "uncalibrated" in found else ", ".join(sorted(found))
 
 
+def judge_words(check: Mapping[str, Any]) -> str:
+    """Who answered a check and whether that was ever measured against people, as in `judged by m, uncalibrated`."""
+    return f"judged by {', '.join(check['judge']) or 'nobody'}, {check['calibration'] or 'uncalibrated'}"
+
+
 def _caption(summary: Summary, suite: str, passes_when: str) -> str:
     """What a figure must say about itself: what was counted, how, and under which view."""
     low, high = summary["samples_per_case"]
@@ -425,8 +443,12 @@ def _caption(summary: Summary, suite: str, passes_when: str) -> str:
         parts.append(
             f"The conclusion depends on the errors: between {low_end:.3f} (all fail) and {high_end:.3f} (all pass)."
         )
-    if summary["post_hoc"]:
-        parts.append(f"{POST_HOC_LABEL[0].upper()}{POST_HOC_LABEL[1:]}.")
+    judges = {name: c for name, c in summary["by_check"].items() if c["stochastic"] and c["n"] > c["not_applicable"]}
+    judged = [f"{name} {judge_words(check)}" for name, check in judges.items()]
+    if judged:
+        parts.append(f"Model verdicts: {'; '.join(judged)}.")
+    if summary["label"]:
+        parts.append(f"{summary['label'][0].upper()}{summary['label'][1:]}.")
     return " ".join(parts)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from evallib.adjudication import Readings
 from evallib.entries import Reading
 from evallib.judges import stored_votes
-from evallib.records import POST_HOC_LABEL, Outcome, Sample, SampleKey, ToolCall, Verdict
+from evallib.metrics import judge_words
+from evallib.records import Outcome, Sample, SampleKey, ToolCall, Verdict
 
 __all__ = [
     "printable",
@@ -51,7 +52,7 @@ def interval(ends: Sequence[float] | None) -> str:
 
 def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     """The figures of one view, then one row per check."""
-    label = f" ({POST_HOC_LABEL})" if summary["post_hoc"] else ""
+    label = f" ({summary['label']})" if summary["label"] else ""
     without = summary["without_errors"]["pass_rate"]
     lines = [
         (
@@ -66,7 +67,12 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     ]
     ks = list(summary["pass_at"])
     rows = [
-        [k, number(summary["pass_at"][k]), number(summary["pass_hat"][k]), str(summary["eligible_cases"][k])]
+        [
+            k,
+            number(summary["pass_at"][k]) + interval(summary["pass_at_interval"][k]),
+            number(summary["pass_hat"][k]) + interval(summary["pass_hat_interval"][k]),
+            str(summary["eligible_cases"][k]),
+        ]
         for k in ks
     ]
     lines += table(["k", "pass@k", "pass^k", "cases"], rows)
@@ -78,10 +84,11 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
             str(c["failed"]),
             str(c["not_scored"]),
             str(c["not_applicable"]),
+            judge_words(c) if c["stochastic"] else "",
         ]
         for name, c in summary["by_check"].items()
     ]
-    return [*lines, *table(["check", "mean", "passed", "failed", "not scored", "n/a"], checks)]
+    return [*lines, *table(["check", "mean", "passed", "failed", "not scored", "n/a", ""], checks)]
 
 
 def views_table(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -98,7 +105,7 @@ def views_table(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"{number(s['pass_rate'])}{interval(s['pass_rate_interval'])}",
                 str(s["errors"]),
                 f"{number(s['pass_at'][k])} / {number(s['pass_hat'][k])} (k={k})",
-                POST_HOC_LABEL if s["post_hoc"] else "",
+                s["label"] or "",
             ]
         )
     return table(["run", "view", "passed", "pass rate", "errors", "pass@k / pass^k", ""], rows)
@@ -194,9 +201,10 @@ def reading_lines(readings: Readings) -> list[str]:
 
 def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     """Counts, then every flip by name, then what was expected and did not happen."""
-    what = "preview, nothing written" if rescored["preview"] else "rescored"
+    what = "preview, no verdict written, only a stamp" if rescored["preview"] else "rescored"
     lines = [
-        f"{what} ({POST_HOC_LABEL}): {rescored['recomputed']} verdicts recomputed, {rescored['carried']} carried over",
+        f"{what} ({rescored['label']}): {rescored['recomputed']} verdicts recomputed, "
+        f"{rescored['carried']} carried over",
         (
             f"{len(rescored['flips'])} flips, {len(rescored['unexpected'])} unexpected, "
             f"{len(rescored['missed'])} missed, {len(rescored['reverse'])} from pass to fail"

@@ -13,6 +13,10 @@ from typing import Any
 __all__ = ["build", "host", "versions"]
 
 
+_PACKAGE = Path(__file__).resolve().parent
+_CODE = ("evallib", "pyproject.toml", "constraints.txt")
+
+
 def host() -> dict[str, Any]:
     """Processor, cores, memory (GiB) and operating system."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -44,14 +48,21 @@ def versions() -> dict[str, str]:
 
 
 def build() -> dict[str, Any]:
-    """Revision of the working folder and whether it differs from it; empty outside a git checkout."""
+    """Revision of the checkout whose code runs, and whether that code differs from it; empty outside a git checkout.
+
+    `dirty` speaks of what can change a run: the package, its metadata and the lock. Data, documents and an untracked
+    file elsewhere say nothing about the code and leave it clean.
+    """
+    checkout = _PACKAGE.parent
 
     def git(*words: str) -> str:
-        found = subprocess.run(["git", *words], capture_output=True, text=True, check=False, timeout=20)
+        command = ["git", "-C", str(checkout), *words]
+        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
         return found.stdout.strip() if found.returncode == 0 else ""
 
     try:
-        revision = git("rev-parse", "HEAD")
-        return {"revision": revision, "dirty": bool(git("status", "--porcelain"))} if revision else {}
+        if not git("ls-files", "--", str(_PACKAGE / "__init__.py")):
+            return {}  # installed below somebody else's checkout, whose revision says nothing of this code
+        return {"revision": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain", "--", *_CODE))}
     except (OSError, subprocess.TimeoutExpired):
         return {}

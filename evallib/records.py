@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ERROR_STATUSES",
     "POST_HOC_LABEL",
+    "PREDICTED_LATE",
     "STRICT",
     "Outcome",
     "Sample",
@@ -24,9 +26,11 @@ __all__ = [
     "Verdict",
     "canonical_json",
     "digest",
+    "judged_by",
     "samples_schema",
     "turns_schema",
     "verdicts_schema",
+    "whole_seconds",
 ]
 
 SampleStatus = Literal["completed", "crashed", "timed_out", "harness_error", "provider_error"]
@@ -41,6 +45,8 @@ ERROR_STATUSES = frozenset({"harness_error", "provider_error"})
 
 STRICT = "strict"
 POST_HOC_LABEL = "chosen after reading the answers"
+PREDICTED_LATE = "predicted after preview"
+"""Stands beside the label of a rescoring whose expected flips were edited after a preview."""
 SCHEMA_VERSION = "2"
 """1 had no `calls` in verdicts; such files are still read."""
 
@@ -53,6 +59,25 @@ def canonical_json(value: object) -> str:
 def digest(value: object, length: int = 64) -> str:
     """SHA-256 of the canonical JSON of `value` as lower-case hex, cut to `length` characters."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:length]
+
+
+def whole_seconds(time: str) -> str:
+    """An ISO time as people read it: without fractions of a second; any other text as it is."""
+    try:
+        return datetime.fromisoformat(time).isoformat(timespec="seconds")
+    except ValueError:
+        return time
+
+
+def judged_by(judges: Iterable[str]) -> tuple[list[str], str]:
+    """The models behind verdicts' `judge` texts, and their calibration ids.
+
+    `uncalibrated` as soon as one verdict has none, or where no verdict says who judged.
+    """
+    said = [json.loads(text) for text in sorted({text for text in judges if text})]
+    ids = {str(one.get("calibration") or "uncalibrated") for one in said} or {"uncalibrated"}
+    calibration = "uncalibrated" if "uncalibrated" in ids else ", ".join(sorted(ids))
+    return sorted({str(one.get("model") or "unnamed") for one in said}), calibration
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evallib._assets import notebook
 from evallib.errors import InfrastructureError, InputError
-from evallib.figures import load_views
-from evallib.html_page import Section, html_page
+from evallib.figures import Figures, load_views
+from evallib.html_page import Section, ViewLine, html_page
+from evallib.printing import interval, number
 from evallib.store import Run
 from evallib.views import READ, View
 
@@ -57,7 +58,8 @@ def build_report(  # noqa: PLR0917 - the order of the command line
     The executed copies lie in `<out>/<run id>/`. Unless notebooks are named, those that have something to show are
     taken. Parameters that no notebook has, or of another type, are refused before anything is executed.
     """
-    views = [figures.views[0] for figures in load_views(reference, data, adjudications)]
+    opened = load_views(reference, data, adjudications)
+    views = [figures.views[0] for figures in opened]
     run = views[0].run
     folder = out / run.id
     ours = {"run": _name(run, data), "data": str(data.resolve()), "adjudications": str(adjudications.resolve())}
@@ -65,8 +67,19 @@ def build_report(  # noqa: PLR0917 - the order of the command line
     with _writing(out):
         folder.mkdir(parents=True, exist_ok=True)
         sections = list(_executed(planned, run.id))
-        facts = [(view.name, view.post_hoc) for view in views]
-        return _replace(out / f"{run.id}.html", html_page(run.id, facts, sections))
+        lines = [_view_line(figures) for figures in opened]
+        return _replace(out / f"{run.id}.html", html_page(run.id, lines, sections))
+
+
+def _view_line(figures: Figures) -> ViewLine:
+    """The headline of one view: pass rate with interval and counts, and what the gate says of it."""
+    summary, decision = figures.summary(), figures.decision()
+    passed = round(summary["pass_rate_micro"] * summary["planned"])
+    rate = f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}"
+    why = "the release decision" if decision.release_decision else f"no release decision: {decision.why_no_release}"
+    errors = f", {summary['errors']} errors" if summary["errors"] else ""
+    said = f"{rate}, {passed} of {summary['planned']} samples passed{errors}; gate {decision.decision} ({why})"
+    return ViewLine(figures.view, said, figures.views[0].label)
 
 
 def _name(run: Run, data: Path) -> str:

@@ -15,7 +15,7 @@ from evallib.collector import collector_paused
 from evallib.entries import Rescoring, read_entry
 from evallib.errors import InputError
 from evallib.judging import Jury
-from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, Outcome, Sample, SampleKey, Verdict, digest
+from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, PREDICTED_LATE, Outcome, Sample, SampleKey, Verdict, digest
 from evallib.rejudging import rejudge, to_be_asked
 from evallib.scoring import fold_all, score_samples
 from evallib.store import LoggedEntry, Run, publish_rescoring
@@ -95,7 +95,7 @@ class Rescored(NamedTuple):
             "reverse": [flip for flip in flips if flip["to"] == "fail"],
             "predicted_after_preview": self.entry.predicted_after_preview,
             "post_hoc": True,
-            "label": POST_HOC_LABEL,
+            "label": _label(self.entry),
         }
 
 
@@ -114,6 +114,11 @@ def load_rescoring(path: Path) -> Rescoring:
 def view_name(entry: Rescoring) -> str:
     """`<YYYY-MM-DD>-<slug>`: the folder of a rescoring and the name of its view."""
     return f"{datetime.fromisoformat(entry.time).astimezone(UTC):%Y-%m-%d}-{entry.slug}"
+
+
+def _label(entry: Rescoring) -> str:
+    """The words every figure of the rescoring carries."""
+    return f"{POST_HOC_LABEL}; {PREDICTED_LATE}" if entry.predicted_after_preview else POST_HOC_LABEL
 
 
 def rescore(
@@ -168,7 +173,7 @@ def _written_beside(  # noqa: PLR0917  # what is written, from what, and where
     with ExitStack() as stack:
         staged: list[StagedRescoring] = []
         for run in runs:
-            staged.append(StagedRescoring(run, name))
+            staged.append(StagedRescoring(run, name, _label(entry)))
             stack.callback(staged[-1].discard)
         rescored = tuple(rescore_run(one.run, suite, entry, one.write, jury=jury) for one in staged)
         rows = tuple(_entry_row(one, table.sha256(), text) for one, table in zip(rescored, staged, strict=True))

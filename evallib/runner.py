@@ -328,8 +328,14 @@ def _resumed(folder: Path, plan: Mapping[str, Any]) -> Run:
     return run
 
 
+_COMPARABLE = ("suite_digest", "target", "cases", "judges")
+"""What two plans must share before their tokens are compared."""
+
+
 def token_drift(run: Run, data: Path) -> tuple[float, str] | None:
-    """How far the tokens per sample moved from the previous complete run of this suite and target, and its id.
+    """How far the tokens per sample moved from the previous complete run of the same things, and its id.
+
+    The same things: criteria, target with all that identifies it, cases and samples, judges asked or left out.
 
     A share, 0.25 for 25 % more; None when there is no such run or either has no token counts.
     """
@@ -339,8 +345,7 @@ def token_drift(run: Run, data: Path) -> tuple[float, str] | None:
         for other in list_runs(data)
         if other.id != run.id
         and other.complete
-        and other.plan["suite"] == run.plan["suite"]
-        and other.plan["target"].get("kind") == run.plan["target"].get("kind")
+        and all(other.plan.get(name) == run.plan.get(name) for name in _COMPARABLE)
         and other.plan["created"] < run.plan["created"]
     ]
     before = max(earlier, key=lambda other: str(other.plan["created"]), default=None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evallib.adjudication import make_reading, standing_readings
 from evallib.entries import Reading, Withdrawal
 from evallib.errors import InputError
-from evallib.records import Outcome, Sample, SampleKey, Verdict
+from evallib.records import POST_HOC_LABEL, Outcome, Sample, SampleKey, Verdict, whole_seconds
 from evallib.scoring import fold_all
 from evallib.sheet import Sheet, make_sheet, word
 from evallib.store import LoggedEntry, Run, append_entry, open_run, read_log
@@ -96,6 +96,11 @@ class ReviewSession:
         """The reviewer's own last reading of a sample or of one of its checks, empty when there is none."""
         own = self._own(key)
         return own[-1].reading if own else ""
+
+    def said(self, key: SampleKey) -> str:
+        """What everybody's standing readings say of a sample, with names, as in `pass by Ann; fail of facts by Bo`."""
+        entries = [e for _, e in self._standing.get(key, ()) if isinstance(e, Reading)]
+        return "; ".join(f"{e.reading}{f' of {e.check}' if e.check else ''} by {e.author}" for e in entries)
 
     def outcome(self, key: SampleKey) -> Outcome:
         """What the strict view says of a sample."""
@@ -205,19 +210,20 @@ def open_session(
 
 
 def queue_frame(session: ReviewSession) -> pd.DataFrame:
-    """The queue as a plain frame, one row per sample: what strict says and why, and the reviewer's reading."""
+    """The queue as a plain frame, one row per sample: what strict says and why, and everybody's readings."""
     import pandas as pd
 
-    rows = [(session.outcome(key), session.state(key)) for key in session.queue]
+    rows = [(session.outcome(key), session.said(key)) for key in session.queue]
     columns = ["case_id", "sample", "strict", "failed", "reason", "read"]
     return pd.DataFrame(
-        [(o.case_id, o.sample, word(o), ", ".join(o.failed), o.reason, state) for o, state in rows], columns=columns
+        [(o.case_id, o.sample, word(o), ", ".join(o.failed), o.reason, said) for o, said in rows], columns=columns
     )
 
 
 def readings_frame(session: ReviewSession) -> pd.DataFrame:
-    """The standing readings of the run as a plain frame, strict's words beside the reviewer's."""
+    """The standing readings of the run as a plain frame, strict's words beside the reviewer's, with the label."""
     import pandas as pd
 
     columns = ["case", "sample", "check", "strict", "reading", "cause", "reason", "author", "blind", "time"]
-    return pd.DataFrame([[getattr(e.entry, name) for name in columns] for e in session.entries], columns=columns)
+    frame = pd.DataFrame([[getattr(e.entry, name) for name in columns] for e in session.entries], columns=columns)
+    return frame.assign(time=frame["time"].map(whole_seconds), label=POST_HOC_LABEL)

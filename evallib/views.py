@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evallib.adjudication import Readings, read_outcomes, standing_readings
 from evallib.entries import Reading
 from evallib.errors import InputError
-from evallib.records import POST_HOC_LABEL, STRICT, Outcome, SampleKey, Verdict
+from evallib.records import POST_HOC_LABEL, PREDICTED_LATE, STRICT, Outcome, SampleKey, Verdict
 from evallib.scoring import fold, fold_all
 from evallib.store import LoggedEntry, Run
 from evallib.suite import Suite
@@ -36,6 +36,8 @@ class View:
     """What readings said of a sample; only in the read view."""
     readings: dict[str, Any]
     """How much was read, how it was chosen, and whether blind; empty outside the read view."""
+    predicted_late: bool = False
+    """Whether a rescoring's expected flips were edited after a preview."""
 
     @property
     def post_hoc(self) -> bool:
@@ -45,7 +47,16 @@ class View:
     @property
     def label(self) -> str:
         """The words every figure of this view carries."""
-        return POST_HOC_LABEL if self.post_hoc else ""
+        words = [POST_HOC_LABEL] * self.post_hoc + [PREDICTED_LATE] * self.predicted_late
+        return "; ".join(words)
+
+    @property
+    def left_out_judges(self) -> list[str]:
+        """Ids of the model judges that the run was told to leave out, in the suite's order."""
+        if self.run.plan.get("judges", True):
+            return []
+        judges = {b.check.id for bounds in self.suite.bound.values() for b in bounds if b.check.stochastic}
+        return [name for name in self.suite.check_ids() if name in judges]
 
     @property
     def complete(self) -> bool:
@@ -77,7 +88,8 @@ def open_view(run: Run, name: str, log: Sequence[LoggedEntry]) -> View:
     rescoring = run.rescoring(entry) if entry else run.rescorings[-1]
     verdicts = rescoring.verdicts(run.id)
     outcomes = fold_all(run.samples, verdicts, rescoring.suite.pass_rule)
-    return View(run, f"rescored:{rescoring.name}", rescoring.suite, outcomes, verdicts, {}, {})
+    late = rescoring.entry.predicted_after_preview
+    return View(run, f"rescored:{rescoring.name}", rescoring.suite, outcomes, verdicts, {}, {}, late)
 
 
 def _read_view(run: Run, log: Sequence[LoggedEntry]) -> View:
@@ -141,6 +153,7 @@ def outcomes_frame(view: View) -> pd.DataFrame:
                 "reading": view.states.get(key, ""),
                 "view": view.name,
                 "post_hoc": view.post_hoc,
+                "label": view.label,
             }
         )
     frame = pd.DataFrame(rows)
@@ -171,5 +184,5 @@ def verdicts_frame(view: View) -> pd.DataFrame:
     )  # fmt: skip
     frame = pd.DataFrame({name: [getattr(v, name) for v in view.verdicts] for name in columns})
     frame.insert(0, "run_id", view.run.id)
-    frame = frame.assign(view=view.name, post_hoc=view.post_hoc)
+    frame = frame.assign(view=view.name, post_hoc=view.post_hoc, label=view.label)
     return frame.astype({"passed": "boolean", "value": "Float64", "raw": "Float64"})

@@ -42,8 +42,12 @@ def stored_run(
     run_id: str = "r-1",
     suite_text: str = SUITE,
     samples: Sequence[Sample] = (),
+    planned: Mapping[str, object] | None = None,
 ) -> Run:
-    """A complete run under `data` whose answers are given per case; `samples` are stored as they are, beside."""
+    """A complete run under `data` whose answers are given per case; `samples` are stored as they are, beside.
+
+    `planned` stands in the plan over what this writes there.
+    """
     suite = parse_suite(suite_text, "suite.yaml")
     made = [
         Sample(run_id, case, n, answer=text, exit_code=0)
@@ -67,6 +71,7 @@ def stored_run(
         "samples": max(counts.values()),
         "seed": 0,
         "split": "all",
+        **(planned or {}),
     }
     run = begin_run(data, plan, suite_text.encode())
     return finish_run(run, made, score_samples(suite, made), {"seconds": 0.0})

@@ -27,7 +27,7 @@ def outcomes(*cases: str, view: str = "strict") -> pd.DataFrame:
         {
             "run_id": "r", "case_id": f"c{n}", "sample": s, "split": "validation", "required": False,
             "sample_status": "completed", "status": "scored", "passed": letter == "p", "score": float(letter == "p"),
-            "view": view, "post_hoc": view != "strict",
+            "view": view, "post_hoc": view != "strict", "label": "" if view == "strict" else POST_HOC_LABEL,
         }
         for n, letters in enumerate(cases)
         for s, letter in enumerate(letters, 1)
@@ -158,10 +158,46 @@ def test_the_gate_is_drawn_with_its_reasons_in_words() -> None:
 def test_a_tile_below_the_floor_says_so_in_words_and_marks() -> None:
     frame = outcomes("p", "f")
     chart = charts.case_tiles(per_case(frame), per_case_check(frame, verdicts(frame)), floor=0.7)
-    tiles = {row["case_id"]: row["shown"] for row in drawn_rows(chart, "shown")}
-    assert tiles == {"c0": "1.00", "c1": "0.00 below"}
+    tiles = {row["case_id"]: (row["shown"], row["below"]) for row in drawn_rows(chart, "shown")}
+    assert tiles == {"c0": ("1.00", ""), "c1": ("0.00", "below")}
+    assert "below: a sample under the floor of 0.70" in chart.to_dict()["usermeta"]["evallib"]["caption"]
     assert {row["case_id"]: row["state"] for row in drawn_rows(chart, "check_id")} == {"c0": "full", "c1": "less"}
     assert charts.to_svg(chart).startswith("<svg")
+
+
+def test_many_checks_draw_no_marks_and_the_caption_says_so() -> None:
+    frame = outcomes("p", "f")
+    marks = pd.concat([per_case_check(frame, verdicts(frame)).assign(check_id=f"check-{n}") for n in range(13)])
+    chart = charts.case_tiles(per_case(frame), marks)
+    assert drawn_rows(chart, "check_id") == []
+    assert "No marks are drawn for 13 checks" in charts.to_svg(chart)
+    assert drawn_rows(charts.case_tiles(per_case(frame), marks[: 2 * 12]), "check_id")
+
+
+def test_a_judged_check_names_its_judge_in_the_gates_picture() -> None:
+    frame = outcomes("p", "p", "f")
+    judged = verdicts(frame).assign(stochastic=True, judge='{"model": "m-7", "calibration": "calibration-ab"}')
+    decision = decide(Gate(checks={"only": 0.9}), frame, judged, complete=True, whole_validation=True)
+    assert "judged by m-7, calibration-ab" in charts.to_svg(charts.gate_chart(decision))
+
+
+def test_all_panels_share_one_scale_of_cases_and_a_caption_keeps_its_lines() -> None:
+    chart = reliability(outcomes("pf", "pf", "pf"), outcomes("pp", "pp", "pf", view="read"), caption="one\ntwo")
+    spec = chart.to_dict()
+    tops = {
+        layer["encoding"]["y"]["scale"]["domain"][1]
+        for column in spec["hconcat"]
+        for layer in column["vconcat"][1]["layer"]
+    }
+    assert len(tops) == 1
+    assert spec["title"]["subtitle"][-2:] == ["one", "two"]
+
+
+def test_a_label_of_its_own_is_drawn_as_it_is() -> None:
+    late = f"{POST_HOC_LABEL}; predicted after preview"
+    chart = reliability(outcomes("pf"), outcomes("pp", view="rescored:x").assign(label=late))
+    assert chart.to_dict()["usermeta"]["evallib"]["label"] == late
+    assert f"{late[0].upper()}{late[1:]}: rescored:x" in charts.to_svg(chart)
 
 
 def test_a_picture_never_overwrites_a_file(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evallib.cli import main
+from evallib.cli import build_parser, main
 from tests.making import SUITE, stored_run
 
 SCRIPT = """\
@@ -305,3 +306,121 @@ def test_two_runs_of_one_suite_are_pooled_and_of_two_are_not(home: Path, capsys:
     assert json.loads(said(capsys, "metrics", "a", "b", "--json"))["planned"] == 2
     assert main(["metrics", "a", "c"]) == 2
     assert "different criteria" in capsys.readouterr().err
+
+
+# -- where the log is --------------------------------------------------------------------------------------------------
+
+
+def read_elsewhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """A run in another folder with a log beside its data folder, read once; gives the run's folder."""
+    run = stored_run(folder / "data", {"c-1": ["no"], "c-2": ["no"]})
+    reading = ["--by", "Ann", "--reading", "pass", "--reason", "fine", "--adjudications", str(folder / "adjudications")]
+    said(capsys, "adjudicate", str(run.folder), "c-1", "1", *reading)
+    return str(run.folder)
+
+
+def test_the_log_beside_a_runs_data_folder_is_found(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = read_elsewhere(home / "build", capsys)
+    assert "Ann" in said(capsys, "show", run, "--readings")
+    assert "read  " in said(capsys, "compare", run)
+    assert json.loads(said(capsys, "metrics", run, "--view", "read", "--json"))["pass_rate"] == 0.5
+    assert "1 entries in build/adjudications/entries" in said(capsys, "verify", "build/data")
+    assert "read  " in said(capsys, "compare", "r-1", "--data", "build/data")
+    said(capsys, "adjudicate", run, "c-2", "1", "--by", "Ann", "--reading", "fail", "--reason", "it is wrong")
+    assert len(list((home / "build/adjudications").rglob("*reading*.yaml"))) == 2
+    assert not (home / "adjudications").exists()
+
+
+def test_without_a_log_beside_the_run_it_is_here(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored_run(home / "build/data", {"c-1": ["no"]})
+    said(capsys, "adjudicate", str(run.folder), "c-1", "1", "--by", "Ann", "--reading", "pass", "--reason", "fine")
+    assert list((home / "adjudications").rglob("*.yaml"))
+
+
+def test_runs_with_logs_of_their_own_need_one_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [read_elsewhere(home / name, capsys) for name in ("one", "two")]
+    assert main(["metrics", *folders]) == 2
+    assert "name one: --adjudications" in capsys.readouterr().err
+
+
+# -- the end of the program --------------------------------------------------------------------------------------------
+
+
+def program(*arguments: str, **given: object) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
+    command = [sys.executable, "-m", "evallib.cli", *arguments]
+    return subprocess.run(command, text=True, check=False, env=env, **{"capture_output": True, **given})  # type: ignore[call-overload, no-any-return]
+
+
+def test_the_program_leaves_before_threads_can_abort_or_hold_it(home: Path) -> None:
+    """A thread that never ends stands for pyarrow's, which abort one exit in eight."""
+    code = (
+        "import sys, threading, evallib.commands as c\n"
+        "def show(given):\n"
+        "    threading.Thread(target=threading.Event().wait).start()\n"
+        "    print('shown'); return 4\n"
+        "c.show = show\n"
+        "from evallib.cli import console; console()\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "show", "r-1"], capture_output=True, text=True, check=False, env=env, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (4, "shown\n", "")
+
+
+def test_the_parsers_own_exits_keep_their_status(home: Path) -> None:
+    assert program("--version").stdout.startswith("evallib ")
+    wrong = program("metrics", "r-1", "--verbose")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr.count("\n") == 1
+
+
+def test_a_reader_that_has_gone_is_no_trouble_and_a_full_disk_is(home: Path) -> None:
+    stored_run(home / "data", {"c-1": ["four"]})
+    end, gone = os.pipe()
+    os.close(end)
+    with os.fdopen(gone, "w") as pipe:
+        done = program("show", "r-1", capture_output=False, stdout=pipe, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, "")
+    with Path("/dev/full").open("w") as full:
+        done = program("show", "r-1", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 3
+    assert "No space left on device" in done.stderr
+
+
+# -- what README says --------------------------------------------------------------------------------------------------
+
+
+def documented() -> dict[str, set[str]]:
+    """Command to the options of its row in README's table."""
+    readme = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `evallib ([a-z-]+)(.*)$", readme, re.MULTILINE)
+    return {name: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", row)) for name, row in rows}
+
+
+def test_readme_lists_every_command_and_option_and_no_other() -> None:
+    (commands,) = [action.choices for action in build_parser()._actions if isinstance(action.choices, dict)]
+    everywhere = {"-h", "--help", "--data", "--adjudications"}
+    found = {name: {o for a in sub._actions for o in a.option_strings} - everywhere for name, sub in commands.items()}
+    assert documented() == found
+
+
+def test_failing_answers_are_shown_in_full_with_their_verdicts(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored_run(home / "data", {"c-1": ["four"], "c-2": ["I do not know."]})
+    out = said(capsys, "show", "r-1", "--failing")
+    assert "== c-2 sample 1: fail" in out
+    assert "I do not know." in out
+    assert "says" in out
+    assert "c-1" not in out
+
+
+def test_judges_left_out_are_said_by_caption_and_coverage(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judged = SUITE.replace(
+        "- {id: short, check: sections, headings: [], max_words: 5}", "- {id: q, check: judge, rubric: Good?}"
+    )
+    Path("suite.yaml").write_text(judged)
+    done = json.loads(said(capsys, "run", ".", "--target", "scripted", "--no-judges", "--json"))
+    assert done["metrics"]["judges_left_out"] == ["q"]
+    assert "Model judges were left out of this run: q." in done["metrics"]["caption"]
+    assert "model judges were left out of this run: q" in done["gate"]["rules"][-1]["reason"]

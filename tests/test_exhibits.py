@@ -14,6 +14,7 @@ from evallib.figures import load_figures
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring import rescore
 from evallib.store import append_entry
+from tests.browser import small_run
 from tests.making import SUITE, stored_run
 
 ENTRY = """\
@@ -56,6 +57,7 @@ def test_one_caption_says_what_all_views_share_once(exhibits):
     caption = exhibits.reliability().chart.usermeta["evallib"]["caption"]
     assert caption.count("A sample passes when") == 1
     assert all(f"view {figures.view}:" in caption for figures in exhibits.views)
+    assert len(caption.splitlines()) == len(exhibits.views) + 1
 
 
 def test_the_figures_are_those_of_metrics_in_full(exhibits, tmp_path):
@@ -63,6 +65,24 @@ def test_the_figures_are_those_of_metrics_in_full(exhibits, tmp_path):
     shown = exhibits.figures().set_index("figure")["strict"]
     assert json.loads(shown["pass_rate"]) == summary["pass_rate"] == 0.5
     assert {name: shown[name] for name, _ in flat_figures(summary)} == dict(flat_figures(summary))
+
+
+def test_shown_frames_carry_the_label_in_words(exhibits):
+    assert POST_HOC_LABEL in exhibits.curves()["view"].iloc[-1]
+    assert set(exhibits.changes()["label"]) == set(exhibits.flips()["label"]) == {POST_HOC_LABEL}
+    assert "post_hoc" not in exhibits.cases("rescored")
+
+
+def test_shown_times_have_no_fractions_of_a_second(exhibits):
+    assert "." not in exhibits.entries()["time"].iloc[0]
+    assert exhibits.plan().set_index("of the run").loc["begun", "is"] == "2026-11-30T10:00:00+00:00"
+
+
+def test_an_imported_run_has_no_beginning_and_no_end(tmp_path):
+    small_run(tmp_path)
+    rows = open_exhibits("small", data=tmp_path, adjudications=tmp_path / "log").plan()["of the run"].tolist()
+    assert {"imported", "source", "samples in the source"} <= set(rows)
+    assert not {"begun", "ended", "planned samples"} & set(rows)
 
 
 def test_flips_are_named_expected_or_missed(exhibits):

@@ -304,6 +304,28 @@ def test_two_runs_or_views_in_one_frame_are_refused() -> None:
             decided(Gate(), (pd.DataFrame([outcome("a"), outcome("b", **other)]), verdicts))
 
 
+def test_a_judges_figure_says_who_judged_and_whether_that_was_calibrated() -> None:
+    gate = Gate(checks={"quality": 4.0, "policy": 1.0})
+    frame, marks = graded(FULL, (1, 1, 1, 1, 4, 1))
+    marks = marks.assign(judge=['{"model": "m-7"}' if judged else "" for judged in marks["stochastic"]])
+    decision = decided(gate, (frame, marks))
+    rows = {row["check"]: (row["judge"], row["calibration"]) for row in rule(decision, "checks").detail["checks"]}
+    assert rows == {"quality": (["m-7"], "uncalibrated"), "policy": ([], None)}
+    (line,) = [line for line in decision.lines() if line.strip().startswith("quality: mean")]
+    assert line.endswith("(judged by m-7, uncalibrated)")
+
+
+def test_the_last_line_says_which_decision_it_is() -> None:
+    assert decided(Gate(mean=0.5), graded(FULL)).lines()[-1].strip() == "this is the release decision: pass"
+
+
+def test_judges_that_were_left_out_are_said_by_the_coverage_rule() -> None:
+    decision = decided(Gate(mean=0.5), graded(FULL), left_out=["quality"])
+    coverage = rule(decision, "coverage")
+    assert coverage.reason.endswith("model judges were left out of this run: quality")
+    assert coverage.detail["judges_left_out"] == ["quality"]
+
+
 def test_the_json_holds_the_contract_and_leaves_the_frames_as_they_were() -> None:
     frames = graded(*[FULL] * 2)
     before = [frame.copy(deep=True) for frame in frames]

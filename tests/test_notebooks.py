@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
-import papermill
 import pytest
 
 from evallib.report import notebook_parameters
 from tests.making import stored_run
 
-PATHS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).resolve().parent.parent
+PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 by_name = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
@@ -38,14 +42,18 @@ def test_evallib_is_imported_in_the_second_cell_and_nothing_is_defined(path):
     assert not [node for cell in code for node in ast.walk(cell) if isinstance(node, forbidden)]
 
 
-def test_plain_papermill_runs_the_gate_notebook(tmp_path):
-    stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["six"]})
-    source = next(path for path in PATHS if path.stem == "gate")
-    given = {"run": "r-1", "data": str(tmp_path / "data"), "adjudications": str(tmp_path / "adjudications")}
-    more = {"progress_bar": False, "start_timeout": 300, "iopub_timeout": 300}
-    done = papermill.execute_notebook(source, tmp_path / "out.ipynb", parameters=given, **more)
-    said = json.dumps([cell.get("outputs", []) for cell in done.cells])
-    assert "run r-1, view strict" in said
+def test_plain_papermill_runs_the_gate_notebook_as_the_readme_prints_it(tmp_path):
+    stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["six"]}, run_id="mine")
+    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (printed,) = [line.strip() for line in readme.splitlines() if line.strip().startswith("papermill ")]
+    command = [sys.executable, "-m", *shlex.split(printed), "--no-progress-bar"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    cells = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
+    said = json.dumps([cell.get("outputs", []) for cell in cells])
+    assert "run mine, view strict" in said
     assert "image/svg+xml" in said
 
 

@@ -74,6 +74,22 @@ def test_the_page_holds_every_notebook(loop):
     assert page.count("<svg") >= 3
 
 
+def test_the_top_of_the_page_says_what_each_view_comes_to(loop):
+    page = loop[2].read_text(encoding="utf-8")
+    top = page[: page.index("<main>")]
+    lines = re.findall(r"<li>(.*?)</li>", top)
+    assert len(lines) == 3
+    assert all("pass rate 0." in line and "gate " in line for line in lines)
+    assert "2 of 4 samples passed" in lines[0]
+    assert [POST_HOC_LABEL in line for line in lines] == [False, True, True]
+
+
+def test_the_page_says_shared_sentences_once_and_nothing_to_whoever_sits_in_lab(loop):
+    page = loop[2].read_text(encoding="utf-8")
+    assert page.count("Every view the run has is opened") == 1
+    assert not re.search(r"Name (a stored|the) run|Press |[Rr]un this cell again", page)
+
+
 def test_every_figure_on_the_page_is_the_runs_in_each_view(loop):
     data, log, page = loop
     shown = list(_figures(page.read_text(encoding="utf-8")).values())

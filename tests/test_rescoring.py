@@ -6,6 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from evallib.errors import InputError
+from evallib.exhibits import open_exhibits
+from evallib.figures import load_views
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring import rescore
 from evallib.store import open_run, read_log, verify_log, verify_run
@@ -79,6 +81,27 @@ def test_a_preview_writes_no_view_and_what_is_predicted_after_it_says_so(tmp_pat
     assert not run.rescorings
     assert read_log(tmp_path / "log") == []
     assert rescore([run], *files(tmp_path)).as_dict()["predicted_after_preview"] is True
+
+
+def test_predicted_after_preview_stands_on_every_figure_of_the_view(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"], "c-2": ["five", "six"]})
+    rescore([run], *files(tmp_path, entry=ENTRY.replace("sample: 2", "sample: 1")), preview=True)
+    rescore([run], *files(tmp_path))
+    strict, late = load_views("r-1", tmp_path, tmp_path / "log")
+    label = f"{POST_HOC_LABEL}; predicted after preview"
+    summary = late.summary()
+    assert (summary["predicted_after_preview"], summary["label"]) == (True, label)
+    assert "predicted after preview" in summary["caption"]
+    assert set(late.outcomes["label"]) == set(late.verdicts["label"]) == {label}
+    assert label in late.decision().lines()[0]
+    assert late.decision().as_json()["label"] == label
+    assert "predicted_after_preview" not in strict.summary()
+    exhibits = open_exhibits("r-1", data=tmp_path, adjudications=tmp_path / "log")
+    for frame in (exhibits.overview(), exhibits.curves(), exhibits.changes(), exhibits.flips(), exhibits.entries()):
+        assert label in frame.to_csv()
+    assert exhibits.reliability().chart.usermeta["evallib"]["label"] == label
+    metadata = pq.read_schema(run.rescorings[0].folder / "verdicts.parquet").metadata
+    assert metadata[b"label"].decode() == label
 
 
 def test_a_prediction_that_stood_before_the_preview_stays_one(tmp_path: Path) -> None:

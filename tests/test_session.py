@@ -171,6 +171,21 @@ def test_the_queue_is_a_plain_table(session):
     assert readings_frame(session)[["case", "reading", "author"]].values.tolist() == [["t-001", "pass", "r1"]]
 
 
+def test_the_headless_queue_shows_what_everybody_read(session, data, log):
+    session.decide("pass", "it is right")
+    session.author = "r2"
+    session.decide("fail", "it is wrong", check="facts", key=("t-002", 1))
+    nobody = open_session(session.run.id, data=data, adjudications=log)
+    assert queue_frame(nobody)["read"].tolist() == ["pass by r1", "", "fail of facts by r2"]
+
+
+def test_readings_are_shown_with_their_label_and_whole_seconds(session):
+    session.decide("pass", "it is right")
+    (row,) = readings_frame(session).to_dict("records")
+    assert row["label"] == "chosen after reading the answers"
+    assert "." not in row["time"]
+
+
 def test_a_notebook_in_a_folder_below_finds_the_same_run_and_log(data, tmp_path, monkeypatch):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "build").symlink_to(data)

@@ -15,7 +15,6 @@ from typing import Any
 from evallib.entries import Rescoring, read_entry
 from evallib.errors import IncompleteError, InputError
 from evallib.records import (
-    POST_HOC_LABEL,
     STRICT,
     Sample,
     Usage,
@@ -349,12 +348,12 @@ def unfinished(run: Run) -> tuple[list[Sample], list[Verdict]]:
 class StagedRescoring:
     """The verdicts of a rescoring on their way: written batch by batch into a hidden folder beside the run."""
 
-    def __init__(self, run: Run, name: str) -> None:
+    def __init__(self, run: Run, name: str, label: str) -> None:
         self.run, self._final = run, run.folder / "rescored" / name
         if self._final.exists():
             raise InputError(f"{self._final}: exists already and is never overwritten")
         self._staged = staging_folder(self._final)
-        metadata = {"run_id": run.id, "view": f"rescored:{name}", "post_hoc": "true", "label": POST_HOC_LABEL}
+        metadata = {"run_id": run.id, "view": f"rescored:{name}", "post_hoc": "true", "label": label}
         self._writer = parquet_writer(str(self._staged / "verdicts.parquet"), verdicts_schema(), metadata)
 
     def write(self, verdicts: Sequence[Verdict]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evallib.errors import InputError
 from evallib.metrics import summarise
-from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, digest
+from evallib.records import STRICT, canonical_json, digest
 from evallib.store import LoggedEntry, Run
 from evallib.tracking.place import sqlite_path
 from evallib.tracking.texts import RUN_TAG, cut, milliseconds
@@ -46,7 +46,7 @@ def draw_page(
         "evallib.suite": run.suite.suite,
         "evallib.view": view,
         "evallib.post_hoc": "true" if summary["post_hoc"] else "false",
-        "evallib.label": POST_HOC_LABEL if summary["post_hoc"] else "",
+        "evallib.label": summary["label"] or "",
         "mlflow.note.content": str(summary.get("caption", "")),
         **_gate_tags(decision),
     }
@@ -89,7 +89,7 @@ def _gate_tags(decision: Mapping[str, Any] | None) -> dict[str, str]:
     tags = {
         "evallib.gate": str(decision["decision"]),
         "evallib.gate.view": str(decision["view"]),
-        "evallib.gate.label": POST_HOC_LABEL if decision.get("post_hoc") else "",
+        "evallib.gate.label": decision["label"] or "",
         "evallib.gate.release": decision.get("release_decision") or f"none: {decision.get('why_no_release')}",
     }
     for rule in decision["rules"]:
