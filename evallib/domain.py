@@ -92,6 +92,13 @@ class EntityKind(_Written):
             raise ValueError(f"`ambiguous` holds {strange[0]!r}, which is not among the names")
         return self
 
+    def exists(self, name: str) -> bool:
+        """Whether there is an entity of this name, in any case: it is listed, or ids are given by pattern alone."""
+        if self.names:
+            return name.casefold() in {one.casefold() for one in self.names}
+        reserved = {one.casefold() for one in self.reserved}
+        return name.casefold() not in reserved and re.fullmatch(self.pattern, name, re.IGNORECASE) is not None
+
     def knows(self, name: str) -> bool:
         """Whether an entity of this kind may be named so: it exists, is reserved, or ids are given by pattern alone."""
         if name in self.names or name in self.reserved:

@@ -3,6 +3,8 @@
 `base` says what a check is; `text`, `facts`, `policy`, `tools`, `process` hold the computable kinds; `trajectory`,
 `confirmation`, `authority`, `tool_result` and `safety` read turns, with `calls`, `responses`, `ledger` and `exposure`
 below them; `judge` is answered by a model; `recorded` can only be carried over.
+`base` says what a check is; `judge` is answered by a model; `recorded` can only be carried over; all others are
+computed from a sample alone.
 """
 
 from __future__ import annotations
@@ -14,15 +16,19 @@ from typing import Annotated, Any
 from pydantic import PlainValidator, SerializeAsAny, ValidationError
 from pydantic_core import PydanticCustomError
 
+from evallib.checks.answers import Exact, Number
 from evallib.checks.authority import Authority
 from evallib.checks.base import Check
+from evallib.checks.choice import Choice
 from evallib.checks.confirmation import Confirmation
-from evallib.checks.facts import Exact, Mentions, Number
+from evallib.checks.facts import Mentions
 from evallib.checks.judge import Judge
 from evallib.checks.policy import Forbids
 from evallib.checks.process import ExitCode, NotEmpty
 from evallib.checks.recorded import Recorded
+from evallib.checks.refusal import Refusal
 from evallib.checks.safety import Safety
+from evallib.checks.schema import Schema
 from evallib.checks.text import Matches, Sections
 from evallib.checks.tool_result import ToolResult
 from evallib.checks.tools import ToolBudget, ToolCalled, ToolForbidden
@@ -32,6 +38,7 @@ __all__ = ["KINDS", "CheckField", "check_class", "parse_check"]
 
 KINDS: dict[str, type[Check]] = {
     "authority": Authority,
+    "choice": Choice,
     "confirmation": Confirmation,
     "exact": Exact,
     "exit_code": ExitCode,
@@ -42,7 +49,9 @@ KINDS: dict[str, type[Check]] = {
     "not_empty": NotEmpty,
     "number": Number,
     "recorded": Recorded,
+    "refusal": Refusal,
     "safety": Safety,
+    "schema": Schema,
     "sections": Sections,
     "tool_budget": ToolBudget,
     "tool_called": ToolCalled,
