@@ -308,7 +308,7 @@ def _asks_for_decision(step: Step) -> bool:
 
 
 def _check_part(check: Check, case: Case, place: str) -> None:
-    if not check.computable:
+    if check.reads_conversation:
         raise InputError(f"{place}: check {check.id!r} reads a whole conversation; write it at the case, not at a step")
     first = next(c for step in case.steps for c in step.checks if c.id == check.id)
     if (check.weight, check.critical) != (first.weight, first.critical):
@@ -320,12 +320,22 @@ def _check_binding(suite: Suite, document: Document) -> None:
         for check in suite._applying(case):
             place = f"{document.where(('cases', index, 'key'))}: case {case.id!r}, check {check.id!r}"
             try:
-                check.bind(case.key)
+                check.bind(case.key).in_domain(suite.domain)
             except KeyError as error:
                 raise InputError(f"{place} needs key {error.args[0]!r}; add it (an empty list is allowed)") from error
             except ValidationError as error:
                 message = error.errors()[0]["msg"].removeprefix("Value error, ")
                 raise InputError(f"{place}: {message} in the answer key") from error
+            except ValueError as error:
+                raise InputError(f"{_where(check, index, suite, document)}: check {check.id!r}: {error}") from error
+
+
+def _where(check: Check, index: int, suite: Suite, document: Document) -> str:
+    """The place of a check that applies to the case at `index`."""
+    for number, one in enumerate(suite.checks):
+        if one is check:
+            return document.where(("checks", number))
+    return document.where(("cases", index))
 
 
 def _check_pass_rule(suite: Suite, document: Document) -> None:

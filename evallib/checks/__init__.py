@@ -22,6 +22,7 @@ from evallib.checks.base import Check
 from evallib.checks.choice import Choice
 from evallib.checks.confirmation import Confirmation
 from evallib.checks.facts import Mentions
+from evallib.checks.groundedness import Groundedness
 from evallib.checks.judge import Judge
 from evallib.checks.policy import Forbids
 from evallib.checks.process import ExitCode, NotEmpty
@@ -43,6 +44,7 @@ KINDS: dict[str, type[Check]] = {
     "exact": Exact,
     "exit_code": ExitCode,
     "forbids": Forbids,
+    "groundedness": Groundedness,
     "judge": Judge,
     "matches": Matches,
     "mentions": Mentions,

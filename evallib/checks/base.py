@@ -98,8 +98,16 @@ class Check(BaseModel):
             return self
         return type(self).model_validate_json(json.dumps({**self.model_dump(mode="json", exclude_unset=True), **found}))
 
+    @property
+    def reads_conversation(self) -> bool:
+        """Whether it reads a whole conversation, so that it cannot be asked of one step."""
+        return not self.computable
+
     def in_domain(self, domain: Domain) -> Self:
-        """This check knowing what the suite declares of tools and entities; most checks need none of it."""
+        """This check knowing what the suite declares of tools and entities; most checks need none of it.
+
+        Raises ValueError, which a suite's loading reports with the place, where the suite lacks what the check needs.
+        """
         return self
 
     def deciding(self, decides: str) -> Self:

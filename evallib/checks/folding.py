@@ -106,7 +106,7 @@ def merged(spans: Iterable[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def shown(text: str, limit: int = 80) -> str:
-    """`text` on one line in quotes, cut in the middle when it is longer than `limit`; what no file can hold, spelled."""
+    """`text` on one line in quotes, cut in the middle beyond `limit`; what no file can hold is spelled out."""
     line = re.sub(r"\s+", " ", text).strip()
     if len(line) > limit:
         half = (limit - 5) // 2

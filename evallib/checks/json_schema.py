@@ -35,7 +35,7 @@ def refuse_broken_schema(schema: Mapping[str, Any]) -> None:
 
 
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
-    """One clause per place of `value` that does not fit `schema`, named like `rows[0].id`, in the order found; the first 200."""
+    """One clause per place of `value` that does not fit `schema`, named like `rows[0].id`; at most the first 200."""
     try:
         return [_told(error) for error in islice(_validator(canonical_json(schema)).iter_errors(value), _MOST)]
     except RecursionError:
