@@ -327,9 +327,8 @@ def test_evidence_of_a_conversation_cannot_be_asked_of_one_step() -> None:
 
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_text_is_read_without_failing(answer: str, result: str) -> None:
-    found = verdict(answer + " INC-7", result)
-    assert found.passed is ("inc-7" in result.lower()) or found.passed is not None
-    assert verdict(answer, answer).passed is not False
+    assert verdict(answer + " INC-7", result).reason
+    assert verdict(f"{answer} INC-7", {"id": "INC-8"}).passed is not True
 
 
 @given(st.sampled_from(["INC-7", "mailer", "invoice desk"]), st.booleans(), st.integers(0, 40))

@@ -12,9 +12,10 @@ from typing import Any, Literal, Self
 from pydantic import Field
 
 from evallib.checks.clauses import Reading, read_clauses
-from evallib.checks.evidence import Facts, decoded, pairs_in_text, read_value
+from evallib.checks.evidence import Facts, decoded, read_value
 from evallib.checks.extraction import Spoken, spoken
 from evallib.checks.folding import Folded, merged
+from evallib.checks.pairing import pairs_in_text
 from evallib.checks.turns import TurnCheck, lowest
 from evallib.checks.vocabulary import Entity, Lexicon, Mention
 from evallib.domain import Domain, EntityKind
