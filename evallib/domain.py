@@ -119,9 +119,19 @@ class Domain:
     approvals: tuple[int, ...] = ()
     """The steps of the case at hand in which a person approves what the step before left open."""
 
+    def problems(self) -> Iterator[str]:
+        """One sentence for each kind of entity that is spoken of and not in the vocabulary."""
+        for name, tool in self.tools.items():
+            for argument, kind in tool.entities.items():
+                if kind not in self.vocabulary:
+                    yield f"tool {name!r} says that {argument} names a {kind!r}, a kind that `vocabulary` does not have"
+        for kind in (kind for pair in self.pairs for kind in pair):
+            if kind not in self.vocabulary:
+                yield f"`pairs` names {kind!r}, a kind that `vocabulary` does not have"
+
     def unknown_entities(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[str]:
         """One sentence for each argument that names an entity the vocabulary does not have."""
-        known = self.tools.get(tool)
+        known = self.tools.get(tool) or next((self.tools.get(n) for n, o in self.aliases.items() if tool in o), None)
         for argument, kind in (known.entities if known else {}).items():
             name = arguments.get(argument)
             if isinstance(name, str) and kind in self.vocabulary and not self.vocabulary[kind].knows(name):

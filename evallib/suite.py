@@ -14,12 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from evallib.checks import CheckField
 from evallib.checks.base import Check
+from evallib.checks.expected import domain_problems
 from evallib.checks.turns import OverSteps
 from evallib.domain import Domain, EntityKind, Tool
 from evallib.errors import InputError
 from evallib.gate import Gate
 from evallib.records import canonical_json, digest
-from evallib.strict_yaml import Document, first_problem, load_yaml, parse_yaml
+from evallib.strict_yaml import Document, Location, first_problem, load_yaml, parse_yaml
 
 __all__ = ["Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite"]
 
@@ -259,6 +260,7 @@ def _validated(document: Document) -> Suite:
     _check_names(suite, document)
     _check_steps(suite, document)
     _check_binding(suite, document)
+    _check_domain(suite, document)
     _check_pass_rule(suite, document)
     _check_gate(suite, document)
     _check_probes(suite, document)
@@ -308,7 +310,7 @@ def _asks_for_decision(step: Step) -> bool:
 
 
 def _check_part(check: Check, case: Case, place: str) -> None:
-    if check.reads_conversation:
+    if not check.computable:
         raise InputError(f"{place}: check {check.id!r} reads a whole conversation; write it at the case, not at a step")
     first = next(c for step in case.steps for c in step.checks if c.id == check.id)
     if (check.weight, check.critical) != (first.weight, first.critical):
@@ -336,6 +338,30 @@ def _where(check: Check, index: int, suite: Suite, document: Document) -> str:
         if one is check:
             return document.where(("checks", number))
     return document.where(("cases", index))
+
+
+def _check_domain(suite: Suite, document: Document) -> None:
+    """What the suite says of tools and entities fits together, and checks speak of no others."""
+    for problem in suite.domain.problems():
+        key = "pairs" if problem.startswith("`pairs`") else "tools"
+        raise InputError(f"{document.where((key,))}: {problem}; add it, or correct its spelling")
+    for place, case, check in _written_checks(suite):
+        bound = check.bind(case.key)
+        for problem in domain_problems(bound, suite.domain):
+            raise InputError(f"{document.where(place)}: case {case.id!r}, check {check.id!r} {problem}")
+
+
+def _written_checks(suite: Suite) -> Iterator[tuple[Location, Case, Check]]:
+    """Every check with a case it applies to, and where it is written."""
+    for index, case in enumerate(suite.cases):
+        for number, check in enumerate(suite.checks):
+            if check.when is None or check.when.applies(case.tags, case.split):
+                yield ("checks", number), case, check
+        for number, check in enumerate(case.checks):
+            yield ("cases", index, "checks", number), case, check
+        for nth, step in enumerate(case.steps):
+            for number, check in enumerate(step.checks):
+                yield ("cases", index, "steps", nth, "checks", number), case, check
 
 
 def _check_pass_rule(suite: Suite, document: Document) -> None:

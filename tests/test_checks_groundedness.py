@@ -316,13 +316,16 @@ def test_the_vocabulary_is_part_of_the_criteria() -> None:
     assert len(decides) == 2
 
 
-def test_evidence_of_a_conversation_cannot_be_asked_of_one_step() -> None:
+def test_a_step_s_own_check_may_read_the_conversation_before_it() -> None:
     text = (
-        "suite: s\npass: top\nvocabulary: {service: {names: [mailer]}}\ncases:\n- id: c\n"
-        "  steps: [{ask: a, checks: [{id: g, check: groundedness, evidence: conversation}]}]\n"
+        "suite: s\npass: top\nvocabulary: {{service: {{names: [mailer]}}}}\ncases:\n- id: c\n"
+        "  steps: [{{ask: a}}, {{ask: b, checks: [{{id: g, check: groundedness, evidence: {}}}]}}]\n"
     )
-    with pytest.raises(InputError, match="reads a whole conversation"):
-        parse_suite(text, "s.yaml")
+    turns = (Turn(1, "a", "See.", results=(ToolCall("look", {}, "mailer"),)), Turn(2, "b", "The mailer."))
+    for evidence, passed in (("turn", False), ("conversation", True)):
+        (bound,) = parse_suite(text.format(evidence), "s.yaml").bound["c"]
+        (found,) = bound.check([Sample("r", "c", 1, turns=turns, answer="The mailer.")])
+        assert found.passed is passed
 
 
 @given(st.text(max_size=300), st.text(max_size=300))

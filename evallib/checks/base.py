@@ -98,11 +98,6 @@ class Check(BaseModel):
             return self
         return type(self).model_validate_json(json.dumps({**self.model_dump(mode="json", exclude_unset=True), **found}))
 
-    @property
-    def reads_conversation(self) -> bool:
-        """Whether it reads a whole conversation, so that it cannot be asked of one step."""
-        return not self.computable
-
     def in_domain(self, domain: Domain) -> Self:
         """This check knowing what the suite declares of tools and entities; most checks need none of it.
 

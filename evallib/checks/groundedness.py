@@ -16,7 +16,7 @@ from evallib.checks.evidence import Facts, decoded, read_value
 from evallib.checks.extraction import Spoken, spoken
 from evallib.checks.folding import Folded, merged
 from evallib.checks.pairing import pairs_in_text
-from evallib.checks.turns import TurnCheck, lowest
+from evallib.checks.turns import TurnCheck
 from evallib.checks.vocabulary import Entity, Lexicon, Mention
 from evallib.domain import Domain, EntityKind
 from evallib.records import Sample, ToolCall, Turn, Verdict
@@ -53,11 +53,6 @@ class Groundedness(TurnCheck):
     """Taken from the suite where it is not given here, as are `pairs`."""
     pairs: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def reads_conversation(self) -> bool:
-        """Whether it needs earlier steps, so that it cannot be asked of a step alone."""
-        return self.evidence == "conversation"
-
     def in_domain(self, domain: Domain) -> Self:
         """This check knowing the suite's entities; ValueError when there are none, for nothing could ever fail."""
         vocabulary = self.vocabulary or domain.vocabulary
@@ -67,18 +62,8 @@ class Groundedness(TurnCheck):
             )
         return self.model_copy(update={"vocabulary": vocabulary, "pairs": self.pairs or domain.pairs})
 
-    def judge(self, sample: Sample) -> Verdict:
-        """The lowest verdict over the turns; evidence of earlier turns is kept where it counts."""
-        if self.evidence == "turn" or not sample.turns:
-            return super().judge(sample)
-        verdicts = [self._judge(turn, sample.at(turn), sample.turns[:nth]) for nth, turn in enumerate(sample.turns)]
-        return lowest(verdicts, [f"step {turn.step}: " if len(verdicts) > 1 else "" for turn in sample.turns])
-
     def judge_turn(self, turn: Turn, sample: Sample) -> Verdict:
         """Fail with every entity and every pair that the turn's evidence does not show."""
-        return self._judge(turn, sample, ())
-
-    def _judge(self, turn: Turn, sample: Sample, earlier: Sequence[Turn]) -> Verdict:
         if not self.vocabulary:
             return self.unscored(sample, "no vocabulary: nothing can be recognised")
         said = spoken(sample.answer)
@@ -88,7 +73,7 @@ class Groundedness(TurnCheck):
             return self.unscored(sample, "the answer is empty: no entity was claimed", applicable=False)
         lexicon = _lexicon(self)
         evidence = _Evidence(lexicon, self.pairs)
-        for one in (*earlier, turn):
+        for one in (*(sample.earlier if self.evidence == "conversation" else ()), turn):
             evidence.add(one)
         claims = _claims(said, lexicon, self.pairs)
         loose = [one for one in claims.entities if not self._supported(one, claims, evidence)]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from evallib.checks.base import Check, Texts
+from evallib.checks.base import Texts
 from evallib.checks.extraction import spoken
 from evallib.checks.facts import Facts, find
 from evallib.checks.folding import shown
-from evallib.domain import Domain
+from evallib.checks.tools import ToolCheck
 from evallib.records import Sample, Verdict
 
 __all__ = ["Refusal"]
 
 
-class Refusal(Check):
+class Refusal(ToolCheck):
     """The answer says no in the words required, and the target called none of the tools named.
 
     Example: `{id: says-so, check: refusal, all_of: [[no ticket, not exist], T-404], no_calls_of: [reboot_host]}`
@@ -31,8 +30,6 @@ class Refusal(Check):
     check: Literal["refusal"]
     all_of: Facts = ()
     no_calls_of: Texts = ()
-    aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Tool name to other names that count as that tool."""
 
     @model_validator(mode="after")
     def _ask_something(self) -> Self:
@@ -40,10 +37,9 @@ class Refusal(Check):
             raise ValueError("a refusal check needs texts in `all_of` or tools in `no_calls_of`")
         return self
 
-    def in_domain(self, domain: Domain) -> Self:
-        """This check knowing the other names of its tools."""
-        known = {tool: domain.aliases[tool] for tool in self.no_calls_of if tool in domain.aliases}
-        return self.model_copy(update={"aliases": {**known, **self.aliases}}) if known else self
+    def named_tools(self) -> tuple[str, ...]:
+        """The tools that must not be called."""
+        return tuple(self.no_calls_of)
 
     def judge(self, sample: Sample) -> Verdict:
         """Fail with the first call that breaks the refusal, then with the texts that are missing."""
@@ -67,12 +63,16 @@ class Refusal(Check):
 
     def _calls(self, sample: Sample) -> tuple[tuple[int, ...], list[str]]:
         """Where calls of the named tools stand (step, place, ...), and the names called or proposed."""
-        names = {name for tool in self.no_calls_of for name in (tool, *self.aliases.get(tool, ()))}
         places = [
             (turn.step, place)
             for turn in sample.turns
             for place, call in enumerate(turn.tool_calls, 1)
-            if call.name in names
+            if self._is_named(call.name)
         ]
         called = [call.name for turn in sample.turns for call in (*turn.tool_calls, *turn.pending)]
-        return tuple(n for place in places for n in place), [n for n in dict.fromkeys(called) if n in names]
+        return tuple(n for place in places for n in place), [
+            name for name in dict.fromkeys(called) if self._is_named(name)
+        ]
+
+    def _is_named(self, name: str) -> bool:
+        return any(self.is_tool(name, tool) for tool in self.no_calls_of)
