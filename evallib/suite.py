@@ -348,7 +348,7 @@ def _check_domain(suite: Suite, document: Document) -> None:
     for place, case, check in _written_checks(suite):
         bound = check.bind(case.key)
         for problem in domain_problems(bound, suite.domain):
-            raise InputError(f"{document.where(place)}: case {case.id!r}, check {check.id!r} {problem}")
+            raise InputError(f"{document.where(place)}: case {case.id!r}, check {check.id!r}: {problem}")
 
 
 def _written_checks(suite: Suite) -> Iterator[tuple[Location, Case, Check]]:

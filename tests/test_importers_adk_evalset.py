@@ -177,7 +177,7 @@ def test_a_catalogue_lets_known_tools_through_and_is_kept(tmp_path: Path, tools:
 
 
 def test_a_forbidden_tool_that_the_target_does_not_have_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"check 'authority' names tool 'wipe', which `tools` does not declare"):
+    with pytest.raises(InputError, match=r"check 'authority': it names tool 'wipe', which `tools` does not declare"):
         read(tmp_path, TALK, "[state, reboot, wipe_all]")
     with pytest.raises(InputError, match="expected a list of tool names"):
         read(tmp_path, TALK, "3")

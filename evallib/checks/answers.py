@@ -85,7 +85,7 @@ class Number(Check):
         given = _given(folded.text)
         if not given:
             why = said.problem or "there is no number in it"
-            return self.scored(sample, False, f"{NO_ANSWER}: {why}; expected {self.equals:.12g}")
+            return self.scored(sample, False, f"{NO_ANSWER}: {why}; expected {self.equals:.15g}")
         spans = tuple(place for one in given for place in said.span(folded, one.start, one.end))
         if any(one.value != given[0].value for one in given):
             told = f"ambiguous: the answer offers several numbers: {_quoted(folded.text, given)}"
@@ -101,17 +101,17 @@ class Number(Check):
             has = f"has the unit {figure.unit!r}" if figure.unit else "has no unit"
             return False, f"{named} {has}, expected {' or '.join(self.unit)}: not compared"
         factor = 0.01 if self.percent == "share" and figure.percent else 1.0
-        reason = f"the last number is {figure.text}, expected {self.equals:.12g}"
+        reason = f"the last number is {figure.text}, expected {self.equals:.15g}"
         if self.tolerance:
-            reason += f" within {self.tolerance:.12g}"
+            reason += f" within {self.tolerance:.15g}"
         if self._near(figure.value * factor):
             return True, reason
         if figure.other is not None and self._near(figure.other * factor):
-            return False, f"ambiguous: {figure.text} is {figure.value:.12g} or {figure.other:.12g}; {reason}"
+            return False, f"ambiguous: {figure.text} is {figure.value:.15g} or {figure.other:.15g}; {reason}"
         return False, reason
 
     def _near(self, value: float) -> bool:
-        return abs(value - self.equals) <= self.tolerance + 1e-12 * abs(self.equals)
+        return abs(value - self.equals) <= self.tolerance + 1e-14 * abs(self.equals)
 
 
 _OR = re.compile(r"[^.!?\n\d=]{0,30}?\bor\b(?! (?:more|less|so|fewer|higher|lower|greater)\b)[^.!?\n\d=]{0,30}")

@@ -98,7 +98,7 @@ def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     closed = r"(?=\s*$|[)\].:}*_`\"'$,]|\s*[-\u2014]\s|\s+(?:or|and|is (?:the )?(?:right|correct|best|answer))\b)"
     right = r"is (?:the )?(?:right|correct|best|answer)"
     return (
-        re.compile(rf"{_OPEN}*{_WORD}*{_OPEN}*{option}(?:(?<!\\W[ai])|{closed}|(?=\\s+(?:because|since|as)\\b))"),
+        re.compile(rf"{_OPEN}*{_WORD}*{_OPEN}*{option}(?:(?<!\W[ai])|{closed}|(?=\s+(?:because|since|as)\\b))"),
         re.compile(rf"{_OPEN}*{_WORD}*{_OPEN}*{option}{closed}"),
         re.compile(rf"(?:\(|\[|\*\*|`|\b(?:option|choice)\s+[*_`\"'(\[]*){option}(?=[)\]*`\"']|\b(?<=\w))(?!\s*[-/]\w)"
                    rf"|(?<![\w'])(?P<right>{'|'.join(map(re.escape, names))})[)*_`]*\s+{right}\b"),

@@ -24,7 +24,7 @@ def domain_problems(check: Check, domain: Domain) -> Iterator[str]:
         for tool in dict.fromkeys(check.named_tools()):
             if tool not in known:
                 names = ", ".join(sorted(domain.tools))
-                yield f"names tool {tool!r}, which `tools` does not declare; correct it or declare it (known: {names})"
+                yield f"it names tool {tool!r}, which `tools` does not declare; correct or declare it (known: {names})"
     for tool, arguments in _expected_calls(check):
         for problem in domain.unknown_entities(tool, arguments):
             yield f"{problem}; correct it, or add it to the `vocabulary` (`reserved` for one that must not exist)"

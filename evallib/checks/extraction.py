@@ -24,6 +24,8 @@ _LABEL = re.compile(
 _INLINE = re.compile(r"\b(?:final |correct |right |best )?answer(?: is|:)[*_`:]*\s+")
 _HASHES = re.compile(r"^####[ \t]+", re.MULTILINE)
 _BOXED = re.compile(r"\\boxed\s*\{")
+_MOST_MARKS = 20
+"""Of many marks the last are read: each is searched again, and two that differ are enough to be ambiguous."""
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 
 
@@ -104,9 +106,10 @@ def marked_regions(text: str) -> list[Region]:
     Marks are `answer:` at the head of a line, `\boxed{}` and `####`; where there is none of them, the last "the answer
     is" inside a sentence counts. An empty list means that the whole text is to be read.
     """
-    regions = [Region(hit.end(), _line_end(text, hit.end())) for p in (_LABEL, _HASHES) for hit in p.finditer(text)]
-    regions += [Region(hit.end(), _brace_end(text, hit.end())) for hit in _BOXED.finditer(text)]
-    found = sorted(region for region in regions if text[region.start : region.end].strip())
+    hits = [(hit.end(), _line_end) for pattern in (_LABEL, _HASHES) for hit in pattern.finditer(text)]
+    hits += [(hit.end(), _brace_end) for hit in _BOXED.finditer(text)]
+    last = sorted(hits, key=lambda hit: hit[0])[-_MOST_MARKS:]
+    found = [Region(start, end(text, start)) for start, end in last if text[start : end(text, start)].strip()]
     if found:
         return _innermost(found)
     inline = [Region(hit.end(), _sentence_end(text, hit.end())) for hit in _INLINE.finditer(text)]

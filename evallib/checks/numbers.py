@@ -23,7 +23,7 @@ class Figure(NamedTuple):
     end: int
 
 
-_GROUPED = r"\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:\.\d{3})+(?=,\d)|\d{1,3}(?:[ _']\d{3})+"
+_GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\.\d{3}){2,}|(?:\.\d{3})+(?=,\d)|(?: \d{3})+|(?:_\d{3})+|(?:'\d{3})+)"
 _NUMBER = re.compile(
     r"(?<![\w.])(?:(?<![\d)\]])(?P<sign>[-+]))?(?P<lead>[$\u20ac\u00a3] ?)?"  # no minus of a difference or a range
     rf"(?:(?P<whole>(?:{_GROUPED})(?!\d)|\d+)(?P<part>[.,]\d+)?(?![.,]\d)(?P<power>e[-+]?\d+)?"
