@@ -77,7 +77,8 @@ class Groundedness(TurnCheck):
             evidence.add(one)
         claims = _claims(said, lexicon, self.pairs)
         loose = [one for one in claims.entities if not self._supported(one, claims, evidence)]
-        apart = [pair for pair in claims.pairs if pair not in evidence.pairs and not set(pair) & set(loose)]
+        unfounded = set(loose)
+        apart = [pair for pair in claims.pairs if pair not in evidence.pairs and unfounded.isdisjoint(pair)]
         return self._verdict(sample, said, claims, evidence, loose, apart)
 
     def _supported(self, entity: Entity, claims: _Claims, evidence: _Evidence) -> bool:
@@ -92,7 +93,10 @@ class Groundedness(TurnCheck):
         apart: list[tuple[Entity, Entity]],
     ) -> Verdict:  # fmt: skip
         if loose or apart:
-            wrong = [m for m in claims.mentions if m.entity in loose] + [claims.at[p] for p in apart if p in claims.at]
+            unfounded = set(loose)
+            wrong = [m for m in claims.mentions if m.entity in unfounded] + [
+                claims.at[p] for p in apart if p in claims.at
+            ]
             spans = merged(said.span(claims.folded, one.start, one.end) for one in wrong)
             reasons = [f"in no evidence: {', '.join(claims.named(one) + _why(one, evidence) for one in loose)}"] * bool(
                 loose
@@ -160,6 +164,7 @@ class _Claims:
     mentions: list[Mention]
     at: dict[tuple[Entity, Entity], Mention]
     reading: Reading
+    first: dict[Entity, Mention]
 
     def denies(self, entity: Entity) -> bool:
         """Whether every mention of `entity` stands in a clause that denies it."""
@@ -168,7 +173,7 @@ class _Claims:
 
     def named(self, entity: Entity) -> str:
         """The entity as the answer writes it."""
-        one = next((m for m in self.mentions if m.entity == entity), None)
+        one = self.first.get(entity)
         if one is None:
             return entity.name
         start, end = self.folded.span(one.start, one.end)
@@ -188,6 +193,7 @@ def _claims(said: Spoken, lexicon: Lexicon, kinds: Sequence[tuple[str, str]]) ->
     mentions = lexicon.find(folded.text)
     reading = read_clauses(said.text, folded)
     entities = [one.entity for one in mentions]
+    first = {one.entity: one for one in reversed(mentions)}
     value: Any = decoded(_unfenced(said.text))
     at: dict[tuple[Entity, Entity], Mention] = {}
     pairs: list[tuple[Entity, Entity]] = []
@@ -200,7 +206,7 @@ def _claims(said: Spoken, lexicon: Lexicon, kinds: Sequence[tuple[str, str]]) ->
         facts: Facts = read_value(value, lexicon, kinds)
         entities += sorted(facts.entities)
         pairs = sorted(facts.pairs)
-    return _Claims(folded, said.text, list(dict.fromkeys(entities)), pairs, mentions, at, reading)
+    return _Claims(folded, said.text, list(dict.fromkeys(entities)), pairs, mentions, at, reading, first)
 
 
 def _unfenced(text: str) -> str:

@@ -15,6 +15,9 @@ Pair = tuple[Entity, Entity]
 _JOIN = re.compile(r"[\s*_`\"'()\[\]]*(?:(?:,|and|or|&|/|\+|as well as|both|also|the)[\s*_`\"'()\[\]]*)*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|[\n;\u2014]")
 
+_NEAR = 50
+"""How many mentions away in one sentence an owner is looked for, so that reading stays linear."""
+
 
 def pairs_in_text(
     text: str, mentions: Sequence[Mention], kinds: Sequence[tuple[str, str]]
@@ -54,8 +57,8 @@ def _in_sentence(text: str, mentions: Sequence[Mention], first: str) -> Iterator
     for nth, mention in enumerate(mentions):
         if mention.entity.kind == first:
             continue
-        before = _joined(text, [m for m in mentions[:nth] if m.entity.kind == first][::-1])
-        after = _joined(text, [m for m in mentions[nth:] if m.entity.kind == first])
+        before = _joined(text, [m for m in mentions[max(nth - _NEAR, 0) : nth] if m.entity.kind == first][::-1])
+        after = _joined(text, [m for m in mentions[nth : nth + _NEAR] if m.entity.kind == first])
         for owner in (after or before) if forward else before:
             yield (owner.entity, mention.entity), mention
 
