@@ -1,10 +1,9 @@
 """Check kinds, one small file each, found in `KINDS`; `package.module:Class` names one of your own.
 
-`base` says what a check is; `text`, `facts`, `policy`, `tools`, `process` hold the computable kinds; `trajectory`,
-`confirmation`, `authority`, `tool_result` and `safety` read turns, with `calls`, `responses`, `ledger` and `exposure`
-below them; `judge` is answered by a model; `recorded` can only be carried over.
-`base` says what a check is; `judge` is answered by a model; `recorded` can only be carried over; all others are
-computed from a sample alone.
+`base` says what a check is; `text`, `facts`, `answers`, `choice`, `refusal`, `schema`, `policy`, `tools`, `process`
+hold the computable kinds; `trajectory`, `confirmation`, `authority`, `tool_result`, `safety`, `groundedness` read
+turns, with `calls`, `responses`, `ledger`, `exposure`, `evidence`, `vocabulary` below them; `judge` is answered by a
+model; `recorded` can only be carried over.
 """
 
 from __future__ import annotations

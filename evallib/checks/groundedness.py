@@ -94,13 +94,11 @@ class Groundedness(TurnCheck):
     ) -> Verdict:  # fmt: skip
         if loose or apart:
             unfounded = set(loose)
-            wrong = [m for m in claims.mentions if m.entity in unfounded] + [
-                claims.at[p] for p in apart if p in claims.at
-            ]
+            wrong = [m for m in claims.mentions if m.entity in unfounded]
+            wrong += [claims.at[pair] for pair in apart if pair in claims.at]
             spans = merged(said.span(claims.folded, one.start, one.end) for one in wrong)
-            reasons = [f"in no evidence: {', '.join(claims.named(one) + _why(one, evidence) for one in loose)}"] * bool(
-                loose
-            )
+            told = ", ".join(claims.named(one) + _why(one, evidence) for one in loose)
+            reasons = [f"in no evidence: {told}"] if loose else []
             reasons += [claims.apart(pair, evidence.pairs) for pair in apart]
             calls = evidence.calls(one for pair in apart for one in pair)
             return self.scored(sample, False, "; ".join(reasons), spans=spans, calls=calls)
