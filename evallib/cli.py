@@ -260,10 +260,13 @@ def _add_reporting(commands: Any) -> None:
 
 def _add_keeping(commands: Any) -> None:
     importer = _command(commands, "import", "import_", "bring in what other tools recorded")
-    importer.add_argument("format", help="tau-bench, berth, berth-suite, berth-readings")
+    importer.add_argument("format", help="tau-bench, berth, adk-evalset, berth-suite, berth-readings")
     importer.add_argument("path", type=Path)
     importer.add_argument("--run-id", metavar="ID")
-    importer.add_argument("--out", type=Path, metavar="FILE", help="where berth-suite writes the suite")
+    importer.add_argument("--out", type=Path, metavar="FILE", help="where a suite is written")
+    importer.add_argument(
+        "--tools", type=Path, metavar="FILE", help="adk-evalset: the target's tools, to check names by"
+    )
     verify = _command(commands, "verify", "verify", "hash every stored file again")
     verify.add_argument("run", help="a run id, a run folder, or a data folder")
 

@@ -330,7 +330,7 @@ def import_(given: Arguments) -> int:
     from evallib.importers import import_run
     from evallib.store import import_run as store_run
 
-    if given.format == "berth-suite":
+    if given.format in ("adk-evalset", "berth-suite"):
         return _import_suite(given)
     if given.format == "berth-readings":
         return _import_readings(given)
@@ -357,13 +357,14 @@ def import_(given: Arguments) -> int:
 
 
 def _import_suite(given: Arguments) -> int:
-    from evallib.importers import read_berth_suite
+    from evallib.importers import read_adk_evalset, read_berth_suite
     from evallib.store.files import write_new
     from evallib.suite import parse_suite
 
     if given.out is None:
-        raise InputError("berth-suite writes a suite file; name it with --out FILE")
-    text = read_berth_suite(given.path)
+        raise InputError(f"{given.format} writes a suite file; name it with --out FILE")
+    adk = given.format == "adk-evalset"
+    text = read_adk_evalset(given.path, given.tools) if adk else read_berth_suite(given.path)
     suite = parse_suite(text, str(given.out))
     write_new(given.out, text.encode())
     print(f"suite {suite.suite} in {given.out}: {len(suite.cases)} cases, {len(suite.check_ids())} checks")

@@ -92,6 +92,13 @@ class EntityKind(_Written):
             raise ValueError(f"`ambiguous` holds {strange[0]!r}, which is not among the names")
         return self
 
+    def exists(self, name: str) -> bool:
+        """Whether there is an entity of this name, in any case: it is listed, or ids are given by pattern alone."""
+        if self.names:
+            return name.casefold() in {one.casefold() for one in self.names}
+        reserved = {one.casefold() for one in self.reserved}
+        return name.casefold() not in reserved and re.fullmatch(self.pattern, name, re.IGNORECASE) is not None
+
     def knows(self, name: str) -> bool:
         """Whether an entity of this kind may be named so: it exists, is reserved, or ids are given by pattern alone."""
         if name in self.names or name in self.reserved:
@@ -112,9 +119,19 @@ class Domain:
     approvals: tuple[int, ...] = ()
     """The steps of the case at hand in which a person approves what the step before left open."""
 
+    def problems(self) -> Iterator[str]:
+        """One sentence for each kind of entity that is spoken of and not in the vocabulary."""
+        for name, tool in self.tools.items():
+            for argument, kind in tool.entities.items():
+                if kind not in self.vocabulary:
+                    yield f"tool {name!r} says that {argument} names a {kind!r}, a kind that `vocabulary` does not have"
+        for kind in (kind for pair in self.pairs for kind in pair):
+            if kind not in self.vocabulary:
+                yield f"`pairs` names {kind!r}, a kind that `vocabulary` does not have"
+
     def unknown_entities(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[str]:
         """One sentence for each argument that names an entity the vocabulary does not have."""
-        known = self.tools.get(tool)
+        known = self.tools.get(tool) or next((self.tools.get(n) for n, o in self.aliases.items() if tool in o), None)
         for argument, kind in (known.entities if known else {}).items():
             name = arguments.get(argument)
             if isinstance(name, str) and kind in self.vocabulary and not self.vocabulary[kind].knows(name):

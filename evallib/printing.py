@@ -203,8 +203,10 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     """Counts, then every flip by name, then what was expected and did not happen."""
     what = "preview, no verdict written, only a stamp" if rescored["preview"] else "rescored"
     lines = [
-        f"{what} ({rescored['label']}): {rescored['recomputed']} verdicts recomputed, "
-        f"{rescored['carried']} carried over",
+        (
+            f"{what} ({rescored['label']}): {rescored['recomputed']} verdicts recomputed, "
+            f"{rescored['carried']} carried over"
+        ),
         (
             f"{len(rescored['flips'])} flips, {len(rescored['unexpected'])} unexpected, "
             f"{len(rescored['missed'])} missed, {len(rescored['reverse'])} from pass to fail"

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from evallib.errors import InputError
 
-__all__ = ["Document", "dump_yaml", "first_problem", "load_yaml", "parse_yaml"]
+__all__ = ["Document", "Location", "dump_yaml", "first_problem", "load_yaml", "parse_yaml"]
 
 Location = tuple[str | int, ...]
 

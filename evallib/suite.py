@@ -14,13 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from evallib.checks import CheckField
 from evallib.checks.base import Check
+from evallib.checks.expected import domain_problems
 from evallib.checks.judge import CaseMaterial, Judge
 from evallib.checks.turns import OverSteps
 from evallib.domain import Domain, EntityKind, Tool
 from evallib.errors import InputError
 from evallib.gate import Gate
 from evallib.records import canonical_json, digest
-from evallib.strict_yaml import Document, first_problem, load_yaml, parse_yaml
+from evallib.strict_yaml import Document, Location, first_problem, load_yaml, parse_yaml
 from evallib.trust import refuse_run_copy
 
 __all__ = ["Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite", "read_suite"]
@@ -294,6 +295,7 @@ def _validated(document: Document, *, imports: bool = True) -> Suite:
     _check_names(suite, document)
     _check_steps(suite, document)
     _check_binding(suite, document)
+    _check_domain(suite, document)
     _check_pass_rule(suite, document)
     _check_gate(suite, document)
     _check_probes(suite, document)
@@ -355,7 +357,7 @@ def _check_binding(suite: Suite, document: Document) -> None:
         for check in suite._applying(case):
             place = f"{document.where(('cases', index, 'key'))}: case {case.id!r}, check {check.id!r}"
             try:
-                bound = check.bind(case.key)
+                bound = check.bind(case.key).in_domain(suite.domain)
                 if isinstance(bound, Judge):
                     bound.facing(_material(case))
             except KeyError as error:
@@ -363,11 +365,45 @@ def _check_binding(suite: Suite, document: Document) -> None:
             except ValidationError as error:
                 message = error.errors()[0]["msg"].removeprefix("Value error, ")
                 raise InputError(f"{place}: {message} in the answer key") from error
+            except ValueError as error:
+                raise InputError(f"{_where(check, index, suite, document)}: check {check.id!r}: {error}") from error
             if isinstance(check, Judge) and "reference" in check.inputs and not all(s.reference for s in case.steps):
                 raise InputError(
                     f"{place} reads the reference answer, which a step lacks; add `reference` to each step of the "
                     "case, or take it out of `inputs`"
                 )
+
+
+def _where(check: Check, index: int, suite: Suite, document: Document) -> str:
+    """The place of a check that applies to the case at `index`."""
+    for number, one in enumerate(suite.checks):
+        if one is check:
+            return document.where(("checks", number))
+    return document.where(("cases", index))
+
+
+def _check_domain(suite: Suite, document: Document) -> None:
+    """What the suite says of tools and entities fits together, and checks speak of no others."""
+    for problem in suite.domain.problems():
+        key = "pairs" if problem.startswith("`pairs`") else "tools"
+        raise InputError(f"{document.where((key,))}: {problem}; add it, or correct its spelling")
+    for place, case, check in _written_checks(suite):
+        bound = check.bind(case.key)
+        for problem in domain_problems(bound, suite.domain):
+            raise InputError(f"{document.where(place)}: case {case.id!r}, check {check.id!r}: {problem}")
+
+
+def _written_checks(suite: Suite) -> Iterator[tuple[Location, Case, Check]]:
+    """Every check with a case it applies to, and where it is written."""
+    for index, case in enumerate(suite.cases):
+        for number, check in enumerate(suite.checks):
+            if check.when is None or check.when.applies(case.tags, case.split):
+                yield ("checks", number), case, check
+        for number, check in enumerate(case.checks):
+            yield ("cases", index, "checks", number), case, check
+        for nth, step in enumerate(case.steps):
+            for number, check in enumerate(step.checks):
+                yield ("cases", index, "steps", nth, "checks", number), case, check
 
 
 def _check_pass_rule(suite: Suite, document: Document) -> None:

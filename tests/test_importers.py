@@ -220,7 +220,9 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
 
 
 def test_an_unknown_format_lists_the_known_ones():
-    with pytest.raises(InputError, match="unknown format 'csv'; known: berth, tau-bench, berth-suite, berth-readings"):
+    with pytest.raises(
+        InputError, match="unknown format 'csv'; known: berth, tau-bench, adk-evalset, berth-suite, berth-readings"
+    ):
         importer_for("csv")
 
 

@@ -1,9 +1,10 @@
 """Check kinds, one small file each, found in `KINDS`; `package.module:Class` names one of your own.
 
-`base` says what a check is; `text`, `facts`, `policy`, `tools`, `process` hold the computable kinds; `trajectory`,
-`confirmation`, `authority`, `tool_result` and `safety` read turns, with `calls`, `responses`, `ledger` and `exposure`
-below them; `code` runs lines of Python that stand in the suite; `judge` is answered by a model; `recorded` can only be
-carried over; `foreign` stands in for kinds of other packages where a suite is only read.
+`base` says what a check is; `text`, `facts`, `answers`, `choice`, `refusal`, `schema`, `policy`, `secrets`, `tools`,
+`process` hold the computable kinds; `trajectory`, `confirmation`, `authority`, `tool_result`, `safety`, `groundedness`
+read turns, with `calls`, `responses`, `ledger`, `exposure`, `evidence`, `vocabulary` below them; `code` runs lines of
+Python that stand in the suite; `judge` is answered by a model; `recorded` can only be carried over; `foreign` stands in
+for kinds of other packages where a suite is only read.
 """
 
 from __future__ import annotations
@@ -16,17 +17,22 @@ from typing import Annotated, Any
 from pydantic import PlainValidator, SerializeAsAny, ValidationError, ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from evallib.checks.answers import Exact, Number
 from evallib.checks.authority import Authority
 from evallib.checks.base import Check
+from evallib.checks.choice import Choice
 from evallib.checks.code import Code
 from evallib.checks.confirmation import Confirmation
-from evallib.checks.facts import Exact, Mentions, Number
+from evallib.checks.facts import Mentions
 from evallib.checks.foreign import Foreign
+from evallib.checks.groundedness import Groundedness
 from evallib.checks.judge import Judge
 from evallib.checks.policy import Forbids
 from evallib.checks.process import ExitCode, NotEmpty
 from evallib.checks.recorded import Recorded
+from evallib.checks.refusal import Refusal
 from evallib.checks.safety import Safety
+from evallib.checks.schema import Schema
 from evallib.checks.secrets import Secrets
 from evallib.checks.text import Matches, Sections
 from evallib.checks.tool_result import ToolResult
@@ -38,18 +44,22 @@ __all__ = ["KINDS", "CheckField", "check_class", "parse_check"]
 KINDS: dict[str, type[Check]] = {
     "authority": Authority,
     "code": Code,
+    "choice": Choice,
     "confirmation": Confirmation,
     "exact": Exact,
     "exit_code": ExitCode,
     "forbids": Forbids,
+    "groundedness": Groundedness,
     "judge": Judge,
     "matches": Matches,
     "mentions": Mentions,
     "not_empty": NotEmpty,
     "number": Number,
     "recorded": Recorded,
+    "refusal": Refusal,
     "safety": Safety,
     "secrets": Secrets,
+    "schema": Schema,
     "sections": Sections,
     "tool_budget": ToolBudget,
     "tool_called": ToolCalled,

@@ -99,7 +99,10 @@ class Check(BaseModel):
         return type(self).model_validate_json(json.dumps({**self.model_dump(mode="json", exclude_unset=True), **found}))
 
     def in_domain(self, domain: Domain) -> Self:
-        """This check knowing what the suite declares of tools and entities; most checks need none of it."""
+        """This check knowing what the suite declares of tools and entities; most checks need none of it.
+
+        Raises ValueError, which a suite's loading reports with the place, where the suite lacks what the check needs.
+        """
         return self
 
     def within(self, check_s: float) -> Self:

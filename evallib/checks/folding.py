@@ -116,9 +116,10 @@ def merged(spans: Iterable[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def shown(text: str, limit: int = 80) -> str:
-    """`text` on one line in quotes, cut in the middle when it is longer than `limit`."""
+    """`text` on one line in quotes, cut in the middle beyond `limit`; what no file can hold is spelled out."""
     line = re.sub(r"\s+", " ", text).strip()
     if len(line) > limit:
         half = (limit - 5) // 2
         line = f"{line[:half]} ... {line[-half:]}"
+    line = line.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
     return f'"{line}"'

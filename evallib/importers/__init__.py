@@ -1,6 +1,7 @@
 """Importers, one small file per format, found in `IMPORTERS`; `package.module:function` names one of your own.
 
-`tau_bench` and `berth` give runs; `berth_suite` gives the text of a suite, `berth_readings` published readings.
+`tau_bench` and `berth` give runs; `adk_evalset` and `berth_suite` give the text of a suite, `berth_readings`
+published readings.
 `base` holds what they share: the `Imported` run and the strict reading of foreign files.
 """
 
@@ -11,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 from evallib.errors import InputError
+from evallib.importers.adk_evalset import read_adk_evalset
 from evallib.importers.base import Imported
 from evallib.importers.berth import read_berth
 from evallib.importers.berth_readings import PublishedReading, read_berth_readings
@@ -24,6 +26,7 @@ __all__ = [
     "PublishedReading",
     "import_run",
     "importer_for",
+    "read_adk_evalset",
     "read_berth_readings",
     "read_berth_suite",
 ]
@@ -34,7 +37,7 @@ IMPORTERS: dict[str, Callable[[Path], Imported]] = {
 }
 """Format name to the function that reads a run."""
 
-FORMATS = (*IMPORTERS, "berth-suite", "berth-readings")
+FORMATS = (*IMPORTERS, "adk-evalset", "berth-suite", "berth-readings")
 """Every name that `evallib import` knows."""
 
 

@@ -1,0 +1,86 @@
+"""Numbers as people write them: separators, percentages, scales, units, and what stays ambiguous."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+__all__ = ["Figure", "figures"]
+
+
+class Figure(NamedTuple):
+    """One number in a folded text."""
+
+    text: str
+    value: float
+    other: float | None
+    """The other way to read it (4.183 is 4183 where dots part thousands); None when there is one way only."""
+    percent: bool
+    unit: str
+    """The word or sign right after it, in lower case; empty where there is none."""
+    start: int
+    end: int
+
+
+_GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\.\d{3}){2,}|(?:\.\d{3})+(?=,\d)|(?: \d{3})+|(?:_\d{3})+|(?:'\d{3})+)"
+_NUMBER = re.compile(
+    r"(?<![\w.])(?:(?<![\d)\]])(?P<sign>[-+]))?(?P<lead>[$\u20ac\u00a3] ?)?"  # no minus of a difference or a range
+    rf"(?:(?P<whole>(?:{_GROUPED})(?!\d)|\d+)(?P<part>[.,]\d+)?(?![.,]\d)(?P<power>e[-+]?\d+)?"
+    r"|(?P<run>\d+(?:[.,]\d+)+))"
+)
+_PERCENT = re.compile(r"[*_`]*\s?(?:\\?%|percent\b|per cent\b)")
+_UNIT = re.compile(r"[*_`]*[ \t-]?[*_`]*(?P<unit>[^\W\d_]+(?:/[^\W\d_]+)?|[\u00b0][^\W\d_]?|[$\u20ac\u00a3])")
+_SCALES = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+
+
+def figures(text: str) -> Iterator[Figure]:
+    """The numbers in folded `text`, in order.
+
+    Thousands may be parted by commas, blanks, `_`, or apostrophes, decimals by a dot or (where no thousands fit) a
+    comma; `4.183` and `4,183` can be read both ways and say so. `4 thousand` and `4k` are 4000.
+    """
+    for hit in _NUMBER.finditer(text):
+        if hit["run"]:
+            yield from _listed(hit["run"], hit.start("run"))
+        else:
+            yield _figure(text, hit)
+
+
+def _listed(run: str, start: int) -> Iterator[Figure]:
+    """The numbers of a list without blanks (1,2,3); a version such as 4.15.2 is no number."""
+    for hit in re.finditer(r"\d+", "" if "." in run else run):
+        yield Figure(hit[0], float(hit[0][:300]), None, False, "", start + hit.start(), start + hit.end())
+
+
+def _figure(text: str, hit: re.Match[str]) -> Figure:
+    value, other = _values(hit["whole"], hit["part"] or "")
+    factor = (-1.0 if hit["sign"] == "-" else 1.0) * 10.0 ** _power(hit["power"])
+    percent = _PERCENT.match(text, hit.end()) is not None
+    following = None if percent else _UNIT.match(text, hit.end())
+    unit, end = following["unit"] if following else (hit["lead"] or "").strip(), hit.end()
+    if following and unit in _SCALES and (unit != "k" or following.start("unit") == end):
+        factor *= _SCALES[unit]
+        end = following.end()
+        later = _UNIT.match(text, end)
+        unit = later["unit"] if later else (hit["lead"] or "").strip()
+    other = None if other is None else other * factor
+    return Figure(text[hit.start() : end], value * factor, other, percent, unit, hit.start(), end)
+
+
+def _power(written: str | None) -> int:
+    """The power of ten; one beyond what a float holds is cut, so that it overflows to no error."""
+    return max(min(int(written[1:][:6]), 300), -300) if written else 0
+
+
+def _values(whole: str, part: str) -> tuple[float, float | None]:
+    """The value of a number, and its other reading."""
+    plain = float(re.sub(r"[,._' ]", "", whole)[:300])
+    if part:
+        value = plain + float("0." + part[1:][:300])
+        # 4.183 may be 4183, but 0.183, 1234.567 and 1,234.567 may not.
+        both = len(part) == 4 and whole.isdigit() and len(whole) <= 3 and not whole.startswith("0")
+        return value, float(whole + part[1:]) if both else None
+    if re.fullmatch(r"[1-9]\d{0,2},\d{3}", whole):
+        return plain, float(whole.replace(",", "."))
+    return plain, None

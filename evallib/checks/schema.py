@@ -1,0 +1,140 @@
+"""The check of an answer that must be one JSON value of a declared shape."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NoReturn, Self
+
+from pydantic import Field, field_validator
+
+from evallib.checks.base import Check
+from evallib.checks.extraction import Spoken, spoken
+from evallib.checks.folding import shown
+from evallib.checks.json_schema import problems, refuse_broken_schema
+from evallib.domain import Domain, EntityKind
+from evallib.records import Sample, Verdict
+
+__all__ = ["Schema"]
+
+_NAMED = 50
+
+
+class Schema(Check):
+    """The answer is exactly one JSON value that fits a JSON Schema.
+
+    Example: `{id: report, check: schema, schema: {type: object, required: [id], properties: {id: {type: string}}}}`
+
+    Code fences, prose around the value, a second value, a key that stands twice, NaN and infinities are refused;
+    thought parts do not count. The schema stands in the suite (draft 2020-12 unless its `$schema` names another) and
+    is checked when the suite is loaded; `$ref` may point inside it only, patterns are RE2 syntax, `format` is a remark.
+    `entities: {affected_services: service}` also wants the texts under these keys, at any depth, to be names that the
+    suite's vocabulary holds for that kind.
+    """
+
+    check: Literal["schema"]
+    schema_: Mapping[str, Any] = Field(alias="schema")
+    entities: Mapping[str, str] = Field(default_factory=dict)
+    vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)
+    """Taken from the suite where it is not given here."""
+
+    @field_validator("schema_")
+    @classmethod
+    def _is_a_schema(cls, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        refuse_broken_schema(schema)
+        return schema
+
+    def in_domain(self, domain: Domain) -> Self:
+        """This check knowing the kinds of entities it names; ValueError for one that the suite does not declare."""
+        known = {**domain.vocabulary, **self.vocabulary}
+        for key, kind in self.entities.items():
+            if kind not in known:
+                raise ValueError(f"`entities` says {key!r} names a {kind!r}, a kind that `vocabulary` does not have")
+        used = {kind: known[kind] for kind in self.entities.values()}
+        return self.model_copy(update={"vocabulary": used}) if used else self
+
+    def judge(self, sample: Sample) -> Verdict:
+        """Fail with what keeps the answer from being one JSON value, else with every place that does not fit."""
+        said = spoken(sample.answer)
+        if said.problem:
+            return self.scored(sample, False, said.problem)
+        try:
+            value = _one_value(said.text.strip())
+        except _NotOneValueError as error:
+            return self.scored(sample, False, f"not exactly one JSON value: {error}", spans=_span(said, error))
+        wrong = [*problems(self.schema_, value), *self._unknown(value, "")]
+        if wrong:
+            more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+            return self.scored(sample, False, "; ".join(wrong[:_NAMED]) + more)
+        return self.scored(sample, True, "one JSON value that fits the schema")
+
+    def _unknown(self, value: Any, at: str) -> Iterator[str]:
+        """One sentence per name under a key of `entities` that the vocabulary does not hold."""
+        pending = [(at, value)]
+        while pending:
+            place, inner = pending.pop()
+            if isinstance(inner, list):
+                pending += [(f"{place}[{n}]", one) for n, one in enumerate(inner)]
+            for key, one in inner.items() if isinstance(inner, dict) else ():
+                here = f"{place}.{key}" if place else key
+                pending.append((here, one))
+                kind = self.entities.get(key)
+                names = one if isinstance(one, list) else [one]
+                for name in names if kind else ():
+                    if isinstance(name, str) and not self.vocabulary[str(kind)].exists(name):
+                        yield f"{here}: {shown(name)} is no {kind} of the vocabulary"
+
+
+class _NotOneValueError(ValueError):
+    """Why a text is not one JSON value, and where that shows."""
+
+    def __init__(self, problem: str, position: int = 0) -> None:
+        super().__init__(problem)
+        self.position = position
+
+
+def _one_value(text: str) -> Any:
+    if text.startswith(("```", "~~~")):
+        raise _NotOneValueError("a code fence stands around it")
+    try:
+        value, end = json.JSONDecoder(
+            parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_mapping
+        ).raw_decode(text)
+    except json.JSONDecodeError as error:
+        raise _NotOneValueError(f"{error.msg} at character {error.pos + 1}", error.pos) from error
+    except RecursionError as error:
+        raise _NotOneValueError("nested too deep to be read") from error
+    except _NotOneValueError:
+        raise
+    except ValueError as error:
+        raise _NotOneValueError("a number has too many digits") from error
+    rest = text[end:].strip()
+    if rest:
+        raise _NotOneValueError(f"after the value stands {shown(rest, 60)}", end)
+    return value
+
+
+def _no_number(name: str) -> NoReturn:
+    raise _NotOneValueError(f"{name} is no JSON number")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _no_number(digits[:40])
+
+
+def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built = dict(pairs)
+    if len(built) < len(pairs):
+        names = [name for name, _ in pairs]
+        again = next(name for name in built if names.count(name) > 1)
+        raise _NotOneValueError(f"key {again!r} stands twice in one object")
+    return built
+
+
+def _span(said: Spoken, error: _NotOneValueError) -> tuple[int, ...]:
+    """From where it goes wrong to the end of the answer."""
+    start = len(said.text) - len(said.text.lstrip()) + error.position
+    end = len(said.text.rstrip())
+    return said.place(start, end) if start < end else ()

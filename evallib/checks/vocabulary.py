@@ -1,0 +1,148 @@
+"""Entities of a declared vocabulary found in text: names as whole words, ids by pattern, ambiguous words by wording."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from evallib.checks.folding import fold
+from evallib.checks.linear import places
+from evallib.domain import EntityKind
+
+__all__ = ["Entity", "Lexicon", "Mention"]
+
+_QUOTES = "[\"'`*_]*"
+_STATES = (
+    r"up(?! to)|down|degraded|healthy|unhealthy|fail(?:ing|ed)|slow|available|unavailable|offline|online|affected|"
+    r"impacted|broken|overloaded|saturated|throttled|(?:un)?responsive|operational|running|stopped|restart(?:ed|ing)|"
+    r"recover(?:ing|ed)|(?:un)?stable|flapping|crash(?:ing|ed)|erroring|timing out|out of memory|unreachable|reachable|"
+    r"blocked|stuck|lagging|impaired|disrupted|restored|active|inactive|disabled|enabled|open|closed|resolved|ok|okay"
+)
+_SYMPTOMS = (
+    r"errors?|latency|failures?|timeouts?|outages?|incidents?|crashes|problems?|issues?|alerts?|downtime|backlogs?|"
+    r"queues?|load|traffic|lag|throughput"
+)
+_BE = r"(?:is|was|are|were|remain(?:s|ed)|stay(?:s|ed)|appear(?:s|ed)|look(?:s|ed)|seem(?:s|ed)|went|goes|became)"
+_HAVE = r"(?:has|had|have|reports?|reported|shows?|showed|sees|saw|suffers?|suffered|experienc(?:es|ed)|hit|hits)"
+
+
+class Entity(NamedTuple):
+    """One entity: its kind in the vocabulary, and its name in folded spelling."""
+
+    kind: str
+    name: str
+
+
+class Mention(NamedTuple):
+    """Where folded text names an entity."""
+
+    entity: Entity
+    start: int
+    end: int
+
+
+class Lexicon:
+    """A vocabulary made ready to be looked for in folded text.
+
+    A name is not found inside a longer one (billing is not in billing-archive). An id found by pattern may be followed
+    by a hyphen and a word (INC-7-related), not by a digit. An ambiguous name counts only where the wording claims the
+    entity: beside the word for its kind ("cache service", "service: cache"), with a state ("cache is down", "is cache
+    down"), with a symptom ("cache had errors"), or as a whole value of its own, as in `{"service": "cache"}`.
+    """
+
+    def __init__(self, vocabulary: Mapping[str, EntityKind]) -> None:
+        self.kinds = dict(vocabulary)
+        self.reserved = {Entity(kind, _name(one)) for kind, entry in vocabulary.items() for one in entry.reserved}
+        self._named: dict[str, list[Entity]] = {}
+        for kind, entry in vocabulary.items():
+            for name in (*entry.names, *entry.reserved):
+                self._named.setdefault(_name(name), []).append(Entity(kind, _name(name)))
+        self._ambiguous = {kind: tuple(map(_name, entry.ambiguous)) for kind, entry in vocabulary.items()}
+        self._patterns = {kind: _pattern(entry) for kind, entry in vocabulary.items()}
+
+    def find(self, text: str) -> list[Mention]:
+        """Every mention in folded `text`, in order."""
+        found = [mention for kind in self.kinds for mention in self._of_kind(kind, text)]
+        return sorted(set(found), key=lambda one: (one.start, -one.end, one.entity))
+
+    def named(self, text: str) -> list[Entity]:
+        """The entities whose name is all of folded `text`, ambiguous ones too."""
+        name = " ".join(text.split())
+        return self._named.get(name, [])
+
+    def _of_kind(self, kind: str, text: str) -> Iterator[Mention]:
+        ambiguous = self._ambiguous[kind]
+        loose = bool(self.kinds[kind].pattern)
+        for start, end in places(self._patterns[kind], text) if self._patterns[kind] else ():
+            name = " ".join(text[start:end].split())
+            if name not in ambiguous and _is_whole(text, start, end, loose=loose):
+                yield Mention(Entity(kind, name), start, end)
+        for start, end in _claimed(kind, ambiguous, text) if ambiguous else ():
+            yield Mention(Entity(kind, " ".join(text[start:end].split())), start, end)
+
+
+def _name(name: str) -> str:
+    return " ".join(fold(name).text.split())
+
+
+def _pattern(kind: EntityKind) -> str:
+    """RE2 for the names (longest first) and ids of a kind; ambiguous names are looked for by their wording."""
+    ambiguous = set(map(_name, kind.ambiguous))
+    names = sorted({_name(one) for one in (*kind.names, *kind.reserved)} - ambiguous, key=lambda one: (-len(one), one))
+    parts = [r"\s+".join(map(_escaped, name.split())) for name in names]
+    if kind.pattern:
+        parts.append(rf"\b(?:{_ungrouped(kind.pattern)})\b")
+    return f"(?i:{'|'.join(parts)})" if parts else ""
+
+
+def _escaped(word: str) -> str:
+    """`word` for RE2, which takes a backslash before punctuation only."""
+    return re.sub(r"[^\w]", lambda hit: f"\\{hit[0]}" if hit[0].isascii() else hit[0], word)
+
+
+def _ungrouped(pattern: str) -> str:
+    """`pattern` with groups that capture nothing: the hit alone is marked."""
+    return re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?P?<\w+>|(?!\?))",
+                  lambda token: "(?:" if token[0][0] == "(" else token[0], pattern)  # fmt: skip
+
+
+def _is_whole(text: str, start: int, end: int, *, loose: bool) -> bool:
+    """Whether what stands around `start` to `end` does not make it part of a longer name."""
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    if text[start].isalnum() and before:
+        inside = before[-1].isalnum() or (before[-1] == "_" and len(before) > 1 and before[0].isalnum())
+        if inside or (before[-1] == "-" and not loose and len(before) > 1 and before[0].isalnum()):
+            return False
+    if not text[end - 1].isalnum() or not after:
+        return True
+    if after[0].isalnum() or (after[0] == "_" and after[1:].isalnum()):
+        return False
+    return not (after[0] == "-" and (after[1:].isdigit() or (not loose and after[1:].isalnum())))
+
+
+def _claimed(kind: str, ambiguous: tuple[str, ...], text: str) -> Iterable[tuple[int, int]]:
+    """Where the wording claims one of the ambiguous names to be an entity of this kind."""
+    if not any(name in text for name in ambiguous):
+        return set()
+    found = {hit.span("name") for pattern in _claims(kind, ambiguous) for hit in pattern.finditer(text)}
+    return [(start, end) for start, end in found if _is_whole(text, start, end, loose=False)]
+
+
+@lru_cache(maxsize=256)
+def _claims(kind: str, ambiguous: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    noun = r"[\s_-]".join(map(re.escape, re.split(r"[\s_-]+", kind.lower())))
+    words = (r"\s+".join(map(re.escape, name.split())) for name in sorted(ambiguous, key=len, reverse=True))
+    name = f"(?P<name>{'|'.join(words)})"
+    also = r"(?:(?:,|,? and|,? or) (?:the )?[\w-]+){0,4}"
+    return tuple(
+        re.compile(pattern)
+        for pattern in (
+            rf"\b{name}{_QUOTES}{also}\s{_QUOTES}{noun}s?\b",
+            rf"\b{noun}s?{_QUOTES}\s?(?:named|called|known as|[:=])?\s?[\"'`*_(\[]*{name}\b",
+            rf"\b{name}{_QUOTES}\s(?:{_BE}|(?:has|had) been)(?:\s\w+){{0,2}}\s(?:{_STATES})\b",
+            rf"\b(?:is|was|has|did|does)\s(?:the\s)?{name}(?:\s\w+){{0,2}}\s(?:{_STATES}|{_SYMPTOMS})\b",
+            rf"\b{name}{_QUOTES}\s{_HAVE}(?:\s\w+){{0,2}}\s(?:{_SYMPTOMS})\b",
+        )
+    )

@@ -1,0 +1,213 @@
+"""One right answer: texts, numbers as people write them, choices however they are decorated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
+
+from evallib.checks import parse_check
+from evallib.checks.extraction import spoken
+from evallib.records import Sample, Verdict
+
+
+def judged(kind: str, answer: str, **keys: Any) -> Verdict:
+    (verdict,) = parse_check({"id": "x", "check": kind, **keys})([Sample("r", "c", 1, answer=answer)])
+    return verdict
+
+
+# Thought parts.
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("Run it.<think>hm</think> Done.", "Run it. Done."),
+        ("<think>a <think>b</think> c</think>7", "7"),
+        ("<Thinking>\na\n</Thinking>\n\n7", "\n\n7"),
+        ("opened by the template</think>7", "7"),
+        ("the tag `<think>` opens it", "the tag `<think>` opens it"),
+        ("1 < 2 and <b>bold</b>", "1 < 2 and <b>bold</b>"),
+    ],
+)
+def test_thoughts_are_taken_out_and_what_stands_around_them_stays(answer: str, said: str) -> None:
+    assert spoken(answer).text == said
+
+
+@pytest.mark.parametrize("answer", ["<think>7", "7 <think>or 8", "<think>a</think><think>7"])
+def test_a_thought_that_never_closes_is_no_answer(answer: str) -> None:
+    for kind, keys in (
+        ("number", {"equals": 7}), ("exact", {"any_of": ["7"]}), ("choice", {"equals": "7", "options": ["7", "8"]}),
+    ):  # fmt: skip
+        verdict = judged(kind, answer, **keys)
+        assert (verdict.passed, verdict.reason[:15]) == (False, "no answer found")
+
+
+@given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
+def test_places_go_back_to_the_answer(before: str, thought: str, after: str) -> None:
+    said = spoken(f"{before}<think>{thought}</think>{after}KB-7")
+    if said.text.endswith("KB-7"):
+        start, end = said.place(len(said.text) - 4, len(said.text))
+        assert f"{before}<think>{thought}</think>{after}KB-7"[start:end] == "KB-7"
+
+
+def test_spans_of_other_checks_point_into_the_whole_answer() -> None:
+    assert judged("mentions", "é <think>KB-8</think>KB-7", all_of=["KB-7"]).spans == (21, 25)
+    assert judged("mentions", "é <think>KB-8</think>KB-7", all_of=["KB-8"]).passed is False
+
+
+# Numbers.
+
+
+@pytest.mark.parametrize(
+    ("answer", "equals"),
+    [
+        ("12,500", 12500), ("12 500", 12500), ("12\u202f500", 12500), ("12'500", 12500), ("12\u2019500", 12500),
+        ("12_500", 12500), ("1.234,5", 1234.5), ("1,234.5", 1234.5), ("12.500.000", 12500000), ("0.125", 0.125),
+        ("0,125", 0.125), ("7,25", 7.25), ("12.5k", 12500), ("3 million", 3e6), ("$12,500.00", 12500), ("1e3", 1000),
+        ("1,2,3", 3), ("a list: 4, 5", 5), ("on v1.20.3 it is 9", 9), ("-4", -4), ("\u22124", -4),
+        ("Answer: 12 (3 times 4)", 12), ("The answer is 12 because of 3 rows.", 12),
+        ("Answer: 12\nIt took 3 steps.", 12),
+        ("Answer: 3 * 4 = 12", 12), ("**Answer:** about 12 hosts", 12), ("so $\\boxed{12}$ after 3 steps", 12),
+        ("#### 12", 12), ("Final answer:\n\n12", 12), ("3 or more nodes, so 12", 12),
+    ],
+)  # fmt: skip
+def test_numbers_as_they_are_written(answer: str, equals: float) -> None:
+    verdict = judged("number", answer, equals=equals)
+    assert verdict.passed is True, verdict.reason
+    assert verdict.spans
+
+
+@pytest.mark.parametrize(
+    ("answer", "equals"),
+    [
+        ("12.500", 12500), ("12,500", 12.5), ("7 or 9", 9), ("7 or perhaps 9", 9), ("7% or 9%", 9), ("1/2", 2),
+        ("Answer: 7 or 9", 7), ("Answer: 7\nAnswer: 9", 9), ("\\boxed{7} \\boxed{9}", 9),
+    ],
+)  # fmt: skip
+def test_what_can_be_read_in_two_ways_fails_as_ambiguous(answer: str, equals: float) -> None:
+    verdict = judged("number", answer, equals=equals)
+    assert (verdict.passed, verdict.reason[:9]) == (False, "ambiguous")
+
+
+def test_a_wrong_number_is_not_called_ambiguous_and_none_is_told_apart() -> None:
+    assert judged("number", "12.500", equals=13).reason == "the last number is 12.500, expected 13"
+    assert judged("number", "It depends.", equals=13).reason == (
+        "no answer found: there is no number in it; expected 13"
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "percent", "equals", "passed"),
+    [
+        ("40%", False, 40, False), ("40%", True, 40, True), ("40", True, 40, False), ("40 percent", "share", 0.4, True),
+        ("0.4", "share", 0.4, True), ("40%", "share", 40, False), ("Of 90 hosts 40% wait", False, 90, False),
+    ],
+)  # fmt: skip
+def test_a_percentage_counts_as_the_check_says(answer: str, percent: Any, equals: float, passed: bool) -> None:
+    assert judged("number", answer, equals=equals, percent=percent).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("answer", "unit", "passed"),
+    [
+        ("250 ms", ["ms"], True), ("250ms", ["s", "MS"], True), ("250 s", ["ms"], False), ("250", ["ms"], False),
+        ("250 km/h", ["km/h"], True), ("\u20ac250", ["\u20ac"], True), ("250 hosts", [], True),
+    ],
+)  # fmt: skip
+def test_a_unit_that_is_asked_for_must_be_there(answer: str, unit: list[str], passed: bool) -> None:
+    assert judged("number", answer, equals=250, unit=unit).passed is passed
+
+
+@given(st.integers(1, 10**12), st.sampled_from([",", " ", "_", "'", "\u00a0", "\u202f"]))
+def test_thousands_may_be_parted_by_any_of_them(value: int, separator: str) -> None:
+    written = f"{value:,}".replace(",", separator)
+    assert judged("number", f"It is {written}.", equals=value).passed is True
+    assert judged("number", f"It is {written}.", equals=value + 1).passed is False
+
+
+def test_keys_that_came_later_leave_older_digests_alone() -> None:
+    assert "unit" not in parse_check({"id": "x", "check": "number", "equals": 1}).criteria()
+
+
+# Choices.
+
+CITIES = {"A": "Lima", "B": "Oslo", "C": "Rome"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "B", "b", "(B)", "**B**", "[B]", "`B`", "B)", "B.", "B: Oslo", "B) Oslo", "Answer: B", "ANSWER: **B**",
+        "ANSWER: (B)", "The answer is B.", "\\boxed{B}", "Answer: $\\boxed{\\text{B}}$", "Final answer:\nB",
+        "I would pick option B here.", "Of these B is correct.", "B\n\nBecause of the fjord.", "Answer: B because of C",
+        "Oslo", "It must be Oslo.", "Answer: Oslo", "<think>A? C?</think>B",
+    ],
+)  # fmt: skip
+def test_a_choice_is_found_however_it_is_decorated(answer: str) -> None:
+    verdict = judged("choice", answer, equals="B", options=CITIES)
+    assert verdict.passed is True, verdict.reason
+    assert answer[slice(*verdict.spans)].strip("()*").lower() in {"b", "oslo"}
+    assert judged("choice", answer, equals="A", options=CITIES).reason == "the answer chooses B, expected A"
+
+
+@pytest.mark.parametrize(
+    "answer", ["A or B", "Answer: A or B", "Answer: B\nAnswer: A", "(A) and (B)", "A) Lima\nB) Oslo", "Lima or Oslo"]
+)
+def test_two_choices_are_ambiguous(answer: str) -> None:
+    verdict = judged("choice", answer, equals="B", options=CITIES)
+    assert (verdict.passed, verdict.reason) == (False, "ambiguous: the answer chooses A and B; expected B")
+
+
+@pytest.mark.parametrize("answer", ["", "A dog barks.", "Answer: a dog", "None of them.", "ABC", "I can't say"])
+def test_no_choice_is_told_apart_from_a_wrong_one(answer: str) -> None:
+    verdict = judged("choice", answer, equals="A", options=["A", "B", "I"])
+    assert (verdict.passed, verdict.reason[:15]) == (False, "no answer found")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"equals": "D", "options": ["A", "B"]}, "not among the options"),
+        ({"equals": "A", "options": ["A"]}, "two or more"),
+        ({"equals": "A", "options": ["A", "a"]}, "different options"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(keys: dict[str, Any], said: str) -> None:
+    with pytest.raises((PydanticCustomError, ValidationError), match=said):
+        parse_check({"id": "x", "check": "choice", **keys})
+
+
+# Texts.
+
+
+@pytest.mark.parametrize(
+    "answer", ["Oslo", "Answer: Oslo", "**Answer:** Oslo.", "\\boxed{Oslo}", "<think>x</think>Oslo"]
+)
+def test_a_label_or_a_thought_does_not_spoil_an_exact_answer(answer: str) -> None:
+    assert judged("exact", answer, any_of=["Oslo"]).passed is True
+
+
+@pytest.mark.parametrize("answer", ["Answer: Oslo, I think", "Rome\nAnswer: Oslo", "Oslo?!<think>"])
+def test_more_than_the_answer_is_not_exact(answer: str) -> None:
+    assert judged("exact", answer, any_of=["Oslo"]).passed is False
+
+
+@given(st.text(max_size=200))
+def test_any_answer_is_read_without_failing(answer: str) -> None:
+    for kind, keys in (
+        ("number", {"equals": 7}), ("exact", {"any_of": ["7"]}), ("choice", {"equals": "A", "options": ["A", "B"]}),
+    ):  # fmt: skip
+        assert judged(kind, answer, **keys).reason
+        assert judged(kind, " \n", **keys).passed is False
+
+
+@pytest.mark.parametrize("piece", ["1,", "answer: ", "<think>", "1 or ", "\\boxed{", "(A)", "9", "A, "])
+def test_long_answers_stay_bounded(piece: str) -> None:
+    answer = piece * (60_000 // len(piece))
+    assert judged("number", answer, equals=7).passed is False
+    assert judged("choice", answer, equals="B", options=["A", "B"]).passed is False

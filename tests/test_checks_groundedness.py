@@ -1,0 +1,371 @@
+"""What an answer may name: entities of a vocabulary against the evidence of its step."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evallib.checks import parse_check
+from evallib.domain import Domain, EntityKind
+from evallib.errors import InputError
+from evallib.records import Sample, ToolCall, Turn, Verdict
+from evallib.suite import parse_suite
+from tests.agentops import sample_of, vectors
+
+KINDS = {
+    "incident": EntityKind(pattern="INC-[0-9]+", reserved=("INC-900",)),
+    "severity": EntityKind(pattern="SEV[0-9]"),
+    "service": EntityKind(
+        names=("mailer", "mailer-archive", "invoice desk", "index", "queue"), ambiguous=("index", "queue")
+    ),
+    "person": EntityKind(names=("dana", "will"), ambiguous=("will",)),
+}
+DOMAIN = Domain(vocabulary=KINDS, pairs=(("incident", "severity"),))
+
+
+def verdict(
+    answer: str, *results: Any, question: str = "q", domain: Domain = DOMAIN, calls: tuple[ToolCall, ...] = ()
+) -> Verdict:
+    """One turn whose tools gave `results` (objects are sent as JSON)."""
+    given = tuple(
+        ToolCall("look", {}, one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)) for one in results
+    )
+    turn = Turn(1, question, answer, tool_calls=(*calls, *given))
+    check = parse_check({"id": "g", "check": "groundedness"}).in_domain(domain)
+    (found,) = check([Sample("r", "c", 1, turns=(turn,), answer=answer)])
+    return found
+
+
+def looked_up(result: Any = None, error: str | None = None, **arguments: Any) -> ToolCall:
+    return ToolCall("look", arguments, None if result is None else json.dumps(result), error)
+
+
+def test_every_unsupported_entity_is_named_and_marked() -> None:
+    found = verdict("INC-7 hit the mailer and the Invoice  Desk.", {"id": "INC-8"})
+    assert found.passed is False
+    assert found.reason == "in no evidence: INC-7 (incident), mailer (service), Invoice  Desk (service)"
+    assert [found.spans[n : n + 2] for n in (0, 2, 4)] == [(0, 5), (14, 20), (29, 42)]
+
+
+def test_a_pass_names_the_calls_that_showed_it() -> None:
+    found = verdict("INC-7 hit the mailer.", "nothing here", {"id": "INC-7"}, ["mailer"])
+    assert (found.passed, found.calls) == (True, (1, 2, 1, 3))
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        ("inc-7 hit MAILER", {"id": "INC-7", "svc": "Mailer"}),
+        ("INC\u20117 is open", {"id": "INC-7"}),
+        ("INC-7 is open", {"text": "first\nINC-7 reported\n"}),
+        ("INC-7 is open", "first\tINC-7"),
+        ("INC-7 is open", {"content": [{"type": "text", "text": '{"id": "INC-7"}'}]}),
+        ("INC-7 is open", {"INC-7": {"open": True}}),
+        ("INC-7 is open", '{"text": "cut\\nINC-7 and'),
+        ("the mailer's log", {"a": ["mailer"]}),
+        ("use mailer-archive-v2", {}),
+        ("a submailer", {}),
+        ("INC-7-related alarms", {"id": "INC-7"}),
+        ("Nothing to say.", {}),
+    ],
+)
+def test_what_the_decoded_results_show_may_be_said(answer: str, result: Any) -> None:
+    assert verdict(answer, result).passed is True
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        ("the mailer is down", {"svc": "mailer-archive"}),
+        ("the mailer-archive is down", {"svc": "mailer"}),
+        ("INC-7 is open", {"id": "INC-77"}),
+        ("INC-7-related alarms", {"id": "INC-8"}),
+    ],
+)
+def test_a_name_inside_a_longer_one_shows_nothing(answer: str, result: Any) -> None:
+    assert verdict(answer, result).passed is False
+
+
+def test_numbers_count_as_they_are_written() -> None:
+    domain = Domain(vocabulary={"order": EntityKind(pattern="[0-9]{5}")})
+    assert verdict("order 40213 is late", {"orders": [40213]}, domain=domain).passed is True
+    assert verdict("order 40214 is late", {"orders": [40213]}, domain=domain).passed is False
+
+
+# Where evidence comes from.
+
+
+def test_calls_alone_and_errors_are_no_evidence() -> None:
+    assert verdict("INC-7 is open", calls=(looked_up({"fine": True}, id="INC-7"),)).passed is False
+    found = verdict("INC-7 is open", calls=(looked_up(None, "no INC-7", id="INC-7"),))
+    assert "only repeated from a call's own arguments" in found.reason
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"error": "no such incident: INC-7"},
+        {"error": "unknown incident INC-7", "hint": "list them first"},
+        {"status": "not_found", "id": "INC-7"},
+        {"found": False, "id": "INC-7", "near": "INC-8"},
+        {"isError": True, "content": [{"text": "INC-7"}]},
+        {"query": "INC-7", "results": []},
+        {"rows": [{"id": "INC-7", "error": "not found"}, {"id": "INC-8", "state": "open"}]},
+        "INC-7 not found",
+    ],
+)
+def test_a_failed_look_up_that_repeats_its_argument_shows_nothing(result: Any) -> None:
+    call = looked_up(result, id="INC-7")
+    assert verdict("INC-7 is open", calls=(call,)).passed is False
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"id": "INC-7", "state": "open"},
+        {"id": "INC-7", "error": None, "state": "open"},
+        {"id": "INC-7", "status": "failed", "since": "noon"},
+        {"id": "INC-7", "cause": "unknown"},
+        {"id": "INC-7", "errors": ["disk full"], "host": "h-2"},
+        "INC-7: SEV2, cause unknown",
+    ],
+)
+def test_a_look_up_that_worked_shows_its_argument(result: Any) -> None:
+    assert verdict("INC-7 is open", calls=(looked_up(result, id="INC-7"),)).passed is True
+
+
+def test_earlier_steps_count_only_where_the_check_says_so() -> None:
+    first = Turn(1, "q", "Looking.", tool_calls=(ToolCall("look", {}, '{"id": "INC-7"}'),))
+    sample = Sample("r", "c", 1, turns=(first, Turn(2, "And now?", "INC-7 is open.")), answer="INC-7 is open.")
+    for evidence, passed in (("turn", False), ("conversation", True)):
+        check = parse_check({"id": "g", "check": "groundedness", "evidence": evidence}).in_domain(DOMAIN)
+        (found,) = check([sample])
+        assert found.passed is passed
+
+
+# What a claim is.
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The queue service is fine.",
+        "Service queue needs a look.",
+        "The index and queue services were slow.",
+        "queue is currently degraded",
+        "queue had elevated latency",
+        'I see {"service": "queue"} there',
+        "service: `queue`",
+        "Is the queue down? Yes.",
+    ],
+)
+def test_an_ambiguous_name_counts_where_the_wording_claims_it(answer: str) -> None:
+    assert verdict(answer).passed is False
+    assert verdict(answer, {"service": "queue"}, {"svc": "index"}).passed is True
+
+
+@pytest.mark.parametrize(
+    "answer", ["Please queue the mail.", "An index of pages.", "The queue is up to you.", "We will see."]
+)
+def test_an_ordinary_word_is_no_claim(answer: str) -> None:
+    assert verdict(answer).reason == "the answer names no entity of the vocabulary"
+
+
+def test_ambiguity_is_not_only_about_services() -> None:
+    assert verdict("Ask the person will about it.").passed is False
+    assert verdict("Ask the person will.", {"owner": "Will"}).passed is True
+
+
+def test_an_ordinary_word_in_a_result_grounds_no_claim() -> None:
+    assert verdict("The queue service is fine.", "please queue the mail").passed is False
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "There is no incident INC-900.",
+        "I could not find INC-900.",
+        "INC-900 does not exist.",
+        "INC-900 was not found.",
+        "No record of INC-900 exists.",
+        "INC-900 is unknown here.",
+    ],
+)
+def test_a_reserved_name_may_be_denied(answer: str) -> None:
+    assert verdict(answer).passed is True
+
+
+def test_a_reserved_name_is_shown_by_no_result_but_may_be_asked_about() -> None:
+    assert verdict("INC-900 is open.", {"id": "INC-900", "state": "open"}).passed is False
+    assert verdict("INC-900 is not one of ours.", question="What about INC-900?").passed is True
+    assert verdict("INC-900 is SEV2.", {"id": "INC-8", "sev": "SEV2"}, question="What about INC-900?").passed is False
+
+
+# Pairs.
+
+ROWS = {"rows": [{"id": "INC-7", "sev": "SEV3"}, {"id": "INC-8", "sev": "SEV1"}]}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "INC-7 is SEV3.",
+        "INC-7 is SEV3 and INC-8 is SEV1.",
+        "The SEV3 incident INC-7 and the SEV1 incident INC-8.",
+        "INC-7 (SEV3) is unlike INC-8.",
+        "INC-7 is not SEV1.",
+        "INC-7 is open. It is SEV3.",
+        "| INC-7 | SEV3 |\n| INC-8 | SEV1 |",
+        '{"id": "INC-8", "sev": "SEV1"}',
+        "INC-7 is open. SEV1 means that someone is called.",
+    ],
+)
+def test_pairs_that_a_row_shows(answer: str) -> None:
+    assert verdict(answer, ROWS).passed is True
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "INC-7 is SEV1.",
+        "INC-7 is SEV1 and INC-8 is SEV3.",
+        "The SEV1 incident INC-7 is open.",
+        "INC-7 and INC-8 are SEV1.",
+        "INC-7 is open. It is SEV1.",
+        "INC-7:\n- Severity: SEV1",
+        "| INC-7 | SEV1 |\n| INC-8 | SEV3 |",
+        '{"id": "INC-7",\n "sev": "SEV1"}',
+        '```json\n[{"id": "INC-8", "sev": "SEV3"}]\n```',
+    ],
+)
+def test_a_pair_that_no_row_shows_is_no_evidence_though_both_are_named(answer: str) -> None:
+    found = verdict(answer, ROWS)
+    assert found.passed is False
+    assert "the evidence has" in found.reason
+
+
+def test_the_reason_says_what_the_evidence_has_instead() -> None:
+    found = verdict("INC-7 is SEV1.", ROWS)
+    assert found.reason == "INC-7 with SEV1: the evidence has INC-7 with SEV3"
+    assert found.spans == (9, 13)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"incident": {"id": "INC-7"}, "severity": "SEV2"},
+        {"INC-7": {"severity": "SEV2"}, "INC-8": {"severity": "SEV1"}},
+        {"INC-7": "SEV2", "INC-8": "SEV1"},
+        {"SEV2": ["INC-7"], "SEV1": ["INC-8"]},
+        {"severity": "SEV2", "incidents": [{"id": "INC-7"}, {"id": "INC-8"}]},
+        {"id": "INC-7", "events": [{"what": "raised to SEV2"}, {"what": "closed"}]},
+        {"id": "INC-7", "summary": "A SEV2 outage", "related": ["INC-8"]},
+        [["INC-7", "SEV2"], ["INC-8", "SEV1"]],
+        "id,severity\nINC-7,SEV2\nINC-8,SEV1",
+        "INC-7 is SEV2; INC-8 is SEV1",
+    ],
+)
+def test_the_shapes_that_put_two_entities_together(result: Any) -> None:
+    assert verdict("INC-7 is SEV2.", result).passed is True
+    assert verdict("INC-8 is SEV3.", result, {"other": "SEV3"}).passed is False
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"id": "INC-8", "sev": "SEV2", "related": ["INC-7"]},
+        {"id": "INC-8", "sev": "SEV2", "note": "INC-7 came first"},
+        "INC-7 is open\nINC-8 is SEV2",
+        {"a": {"id": "INC-7"}, "b": {"id": "INC-8", "sev": "SEV2"}},
+    ],
+)
+def test_what_stands_beside_another_incident_is_not_this_one_s(result: Any) -> None:
+    assert verdict("INC-7 is SEV2.", result).passed is False
+
+
+def test_the_question_grounds_a_mention_and_no_claim() -> None:
+    assert verdict("INC-7 is SEV2.", question="Is INC-7 really SEV2?").passed is False
+    assert verdict("I cannot see INC-7.", question="Is INC-7 really SEV2?").passed is True
+
+
+# Nothing to go by.
+
+
+def test_an_empty_answer_claims_nothing_and_a_thought_is_none() -> None:
+    assert verdict("  ").status == "not_applicable"
+    assert verdict("<think>INC-7").passed is False
+    assert verdict("<think>INC-7?</think>None.").passed is True
+
+
+def test_a_suite_without_vocabulary_is_refused() -> None:
+    text = "suite: s\npass: top\nchecks: [{id: g, check: groundedness}]\ncases: [{id: c, steps: [{ask: a}]}]\n"
+    with pytest.raises(InputError, match=r"line 3.*declare them in the suite's `vocabulary`"):
+        parse_suite(text, "s.yaml")
+
+
+def test_the_vocabulary_is_part_of_the_criteria() -> None:
+    text = (
+        "suite: s\npass: top\nvocabulary: {{service: {{names: [{}]}}}}\nchecks: [{{id: g, check: groundedness}}]\n"
+        "cases: [{{id: c, steps: [{{ask: a}}]}}]\n"
+    )
+    decides = {parse_suite(text.format(name), "s").bound["c"][0].decides for name in ("mailer", "mailers")}
+    assert len(decides) == 2
+
+
+def test_a_step_s_own_check_may_read_the_conversation_before_it() -> None:
+    text = (
+        "suite: s\npass: top\nvocabulary: {{service: {{names: [mailer]}}}}\ncases:\n- id: c\n"
+        "  steps: [{{ask: a}}, {{ask: b, checks: [{{id: g, check: groundedness, evidence: {}}}]}}]\n"
+    )
+    turns = (Turn(1, "a", "See.", results=(ToolCall("look", {}, "mailer"),)), Turn(2, "b", "The mailer."))
+    for evidence, passed in (("turn", False), ("conversation", True)):
+        (bound,) = parse_suite(text.format(evidence), "s.yaml").bound["c"]
+        (found,) = bound.check([Sample("r", "c", 1, turns=turns, answer="The mailer.")])
+        assert found.passed is passed
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_any_text_is_read_without_failing(answer: str, result: str) -> None:
+    assert verdict(answer + " INC-7", result).reason
+    assert verdict(f"{answer} INC-7", {"id": "INC-8"}).passed is not True
+
+
+@given(st.sampled_from(["INC-7", "mailer", "invoice desk"]), st.booleans(), st.integers(0, 40))
+def test_an_entity_is_supported_exactly_when_the_evidence_holds_it(name: str, there: bool, pad: int) -> None:
+    result = {"x" * pad: [{"deep": [name if there else "other"]}]}
+    assert verdict(f"It was {name}.", result).passed is there
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["INC-7 is SEV3. " * 3000, "INC-7 SEV3 " * 4000, " ".join(f"INC-{n}" for n in range(8000)), "INC-7, " * 6000],
+)
+def test_a_long_answer_stays_bounded(answer: str) -> None:
+    assert verdict(answer, ROWS).reason
+
+
+@pytest.mark.parametrize("case", vectors("groundedness"), ids=lambda case: case["id"])
+def test_the_other_harness_s_cases(case: Any) -> None:
+    given_, expected = case["input"], case["expected"]
+    domain = Domain(
+        vocabulary={
+            "incident": EntityKind(pattern="INC-[0-9]+"),
+            "severity": EntityKind(pattern="SEV[0-9]+"),
+            "service": EntityKind(names=tuple(given_["domain"]["services"]), ambiguous=("cache", "search")),
+            "runbook": EntityKind(names=tuple(given_["domain"]["runbooks"])),
+        },
+        pairs=(("incident", "severity"),),
+    )
+    check = parse_check({"id": "g", "check": "groundedness"}).in_domain(domain)
+    (found,) = check([sample_of(given_["turn"], given_["question"])])
+    if case["parity"] == "core":
+        assert found.passed is expected["passed"], found.reason
+        assert all(name in found.reason.lower() for name in expected["unsupported"])
+    else:
+        better = case["better"]
+        wanted = None if "not_applicable" in better else better.endswith("pass")
+        assert found.passed is wanted, found.reason

@@ -1,0 +1,196 @@
+"""An answer that must be exactly one JSON value of a declared shape."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_core import PydanticCustomError
+
+from evallib.checks import parse_check
+from evallib.domain import Domain, EntityKind
+from evallib.errors import InputError
+from evallib.records import Sample, Verdict
+from evallib.suite import parse_suite
+from tests.agentops import vectors
+
+TICKET = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["id", "hosts"],
+    "properties": {
+        "id": {"type": "string", "pattern": "^T-[0-9]{2}$"},
+        "hosts": {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+        "urgent": {"type": "boolean"},
+    },
+}
+GOOD = {"id": "T-11", "hosts": ["alpha"]}
+
+
+def judged(answer: str, schema: dict[str, Any] = TICKET, **keys: Any) -> Verdict:
+    (verdict,) = parse_check({"id": "x", "check": "schema", "schema": schema, **keys})(
+        [Sample("r", "c", 1, answer=answer)]
+    )
+    return verdict
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [json.dumps(GOOD), f"\n {json.dumps(GOOD)} \n", "<think>{}</think>" + json.dumps({**GOOD, "urgent": True})],
+)
+def test_one_value_that_fits_passes(answer: str) -> None:
+    assert judged(answer).passed is True
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (f"```json\n{json.dumps(GOOD)}\n```", "a code fence stands around it"),
+        (f"Here: {json.dumps(GOOD)}", "Expecting value at character 1"),
+        (f"{json.dumps(GOOD)}\nDone.", 'after the value stands "Done."'),
+        (f"{json.dumps(GOOD)}{{}}", 'after the value stands "{}"'),
+        ('{"id": "T-11", "id": "T-12"}', "key 'id' stands twice"),
+        ('{"id": NaN}', "NaN is no JSON number"),
+        ('{"id": -Infinity}', "-Infinity is no JSON number"),
+        ('{"id": 1e999}', "1e999 is no JSON number"),
+        ("9" * 5000, "too many digits"),
+        ("[" * 100_000, "nested too deep"),
+        ('{"id": "T-11', "Unterminated string"),
+        ("", "the answer is empty"),
+        ("<think>{}", "never closes"),
+    ],
+)
+def test_what_is_not_exactly_one_value_fails_and_says_why(answer: str, said: str) -> None:
+    verdict = judged(answer, {"type": ["object", "number"]})
+    assert verdict.passed is False
+    assert said in verdict.reason
+
+
+def test_every_place_that_does_not_fit_is_listed() -> None:
+    verdict = judged(json.dumps({"id": "T-111", "hosts": [1, "a", "a"], "who": "me", "urgent": 1}))
+    for place in ("id: ", "hosts[0]: ", "who: unknown key", "urgent: "):
+        assert place in verdict.reason
+    assert "required property" in judged('{"id": "T-11"}').reason
+
+
+def test_a_line_end_does_not_slip_past_the_end_of_a_pattern() -> None:
+    assert judged(json.dumps({**GOOD, "id": "T-11\n"})).passed is False
+
+
+def test_true_is_no_number_and_a_repeated_item_is_found() -> None:
+    assert judged("true", {"type": "number"}).passed is False
+    assert judged("[1, 1.0]", {"uniqueItems": True}).passed is False
+    assert judged("[1, true]", {"uniqueItems": True}).passed is True
+    assert judged('[{"a": 1, "b": 2}, {"b": 2, "a": 1}]', {"uniqueItems": True}).passed is False
+
+
+def test_names_are_held_against_the_vocabulary_where_the_check_says_so() -> None:
+    domain = Domain(vocabulary={"host": EntityKind(names=("alpha", "beta"), reserved=("omega",))})
+    check = parse_check({"id": "x", "check": "schema", "schema": TICKET, "entities": {"hosts": "host"}})
+    bound = check.in_domain(domain)
+    for names, passed in ((["alpha", "Beta"], True), (["alpha", "gamma"], False), (["omega"], False)):
+        (verdict,) = bound([Sample("r", "c", 1, answer=json.dumps({**GOOD, "hosts": names}))])
+        assert verdict.passed is passed
+    with pytest.raises(ValueError, match="a kind that `vocabulary` does not have"):
+        check.in_domain(Domain())
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({}, "fits every value"),
+        ({"type": "strin"}, "no JSON Schema: type"),
+        ({"$ref": "https://example.org/other.json"}, "points outside the schema"),
+        ({"$ref": "#/$defs/absent"}, "points outside the schema"),
+        ({"$schema": "https://example.org/draft"}, "unknown draft"),
+        ({"pattern": "(?=x)"}, "RE2 has no look-around"),
+        ({"properties": {"a": {"pattern": "("}}}, "'(' is not a 'regex'"),
+        ({"patternProperties": {"^a": {}}, "unevaluatedProperties": False}, "use `additionalProperties`"),
+    ],
+)
+def test_a_schema_that_could_not_be_used_is_refused_when_it_is_loaded(schema: dict[str, Any], said: str) -> None:
+    with pytest.raises(PydanticCustomError) as refused:
+        parse_check({"id": "x", "check": "schema", "schema": schema})
+    assert said in str(refused.value)
+
+
+def test_a_broken_schema_in_a_suite_names_file_and_line() -> None:
+    text = "suite: s\npass: top\nchecks:\n- {id: x, check: schema, schema: {type: strin}}\n"
+    text += "cases: [{id: c, steps: [{ask: a}]}]"
+    with pytest.raises(InputError, match=r"s.yaml, line 4.*no JSON Schema: type"):
+        parse_suite(text, "s.yaml")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/name", "$defs": {"name": {"type": "string"}}},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/n",
+         "definitions": {"n": {"type": "string"}}},
+        {"$ref": "name.json", "$defs": {"any": {"$id": "name.json", "type": "string"}}},
+    ],
+)  # fmt: skip
+def test_references_inside_and_older_drafts_work(schema: dict[str, Any]) -> None:
+    assert judged('"a"', schema).passed is True
+    assert judged("1", schema).passed is False
+
+
+def test_patterns_for_names_keep_their_sense() -> None:
+    schema = {"patternProperties": {"^x-": {"type": "string"}}, "additionalProperties": {"type": "number"}}
+    assert judged('{"x-a": "b", "n": 1}', schema).passed is True
+    assert judged('{"x-a": 1}', schema).passed is False
+    assert judged('{"n": "b"}', schema).passed is False
+
+
+def test_a_long_answer_and_a_greedy_pattern_stay_bounded() -> None:
+    assert judged(json.dumps("a" * 100_000 + "!"), {"pattern": "^(a+)+$"}).passed is False
+    assert judged(json.dumps([{} for _ in range(30_000)]), {"uniqueItems": True}).passed is False
+    assert judged(json.dumps({"id": "T-11", "hosts": [1] * 30_000})).passed is False
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(json_values)
+def test_a_value_fits_itself_as_a_constant_and_fits_no_other_type(value: Any) -> None:
+    assert judged(json.dumps(value), {"const": value}).passed is True
+    assert judged(json.dumps([value]), {"const": value}).passed is False
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_without_failing(answer: str) -> None:
+    assert judged(answer).reason
+
+
+REPORT = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["incident_id", "severity", "affected_services", "hypothesis", "evidence", "recommended_runbook"],
+    "properties": {
+        "incident_id": {"type": "string", "pattern": "^INC-[0-9]{3}$"},
+        "severity": {"enum": ["SEV1", "SEV2", "SEV3"]},
+        "affected_services": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "^[a-z0-9-]+$"}},
+        "hypothesis": {"type": "string", "pattern": r"\S"},
+        "evidence": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": r"\S"}},
+        "recommended_runbook": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
+        "proposed_actions": {"type": "array", "items": {"type": "string", "pattern": r"\S"}},
+    },
+}
+
+
+@pytest.mark.parametrize("case", vectors("schema"), ids=lambda case: case["id"])
+def test_the_other_harness_s_cases(case: Any) -> None:
+    domain = Domain(vocabulary={"runbook": EntityKind(names=("cert-rotation",))})
+    entities = {"recommended_runbook": "runbook"} if case["parity"] == "quirk" else {}
+    check = parse_check({"id": "x", "check": "schema", "schema": REPORT, "entities": entities}).in_domain(domain)
+    (verdict,) = check([Sample("r", "c", 1, answer=case["input"]["turn"]["text"])])
+    assert verdict.passed is (case["expected"]["passed"] and case["parity"] == "core"), verdict.reason
+    for field in case["expected"]["bad_fields"]:
+        assert field in verdict.reason or field == "decode"
