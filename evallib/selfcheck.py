@@ -1,0 +1,167 @@
+"""A suite's self-check: every check is shown samples it must pass and samples it must fail, before any answer counts.
+
+Nothing is asked of a model, and judges are left out. Article 1: a judge that cannot fail has not been tested.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evallib.checks.base import Check
+from evallib.checks.tools import contains
+from evallib.checks.turns import OverSteps
+from evallib.mutations import Shown, shown_samples, spoken
+from evallib.records import Sample, ToolCall, Turn, Verdict
+from evallib.scoring import probe_failures
+from evallib.suite import BoundCheck, Case, Step, Suite
+from evallib.targets.played import Play, PlayedTools
+
+__all__ = ["SelfCheck", "ideal_sample", "self_check"]
+
+
+@dataclass(frozen=True, slots=True)
+class SelfCheck:
+    """What was shown, and one sentence for each check that is not what it claims to be."""
+
+    shown: int
+    """Verdicts that were looked at."""
+    probes: int
+    problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """What could not be shown, as a check of a case without a reference answer."""
+
+
+def self_check(suite: Suite) -> SelfCheck:
+    """Probes, the reference answer of each case, and every sample that `mutations` makes of it."""
+    if suite.recorded:
+        return SelfCheck(0, 0, ())
+    trial = _Trial(suite)
+    for case in suite.cases:
+        trial.case(case)
+    problems = (*probe_failures(suite), *trial.problems, *trial.never_failed())
+    return SelfCheck(trial.shown, len(suite.probes), tuple(dict.fromkeys(problems)), tuple(trial.notes))
+
+
+class _Trial:
+    """The checks of one suite before their samples."""
+
+    def __init__(self, suite: Suite) -> None:
+        self.suite = suite
+        self.shown = 0
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+        self._wide = {check.id for check in suite.checks}
+        self._failed: dict[tuple[str, str], bool] = defaultdict(bool)
+        for probe in suite.probes:
+            for name in probe.fails:
+                self._failed[self._place(probe.case, name)] = True
+
+    def case(self, case: Case) -> None:
+        """Show every computable check of a case what it must pass and fail."""
+        ideal, has_reference = ideal_sample(self.suite, case)
+        made = list(shown_samples(self.suite, case, ideal))
+        for bound in self.suite.bound[case.id]:
+            if bound.check.computable:
+                self._check(case, bound, ideal, [one for one in made if _concerns(one, bound.check)], has_reference)
+
+    def _check(self, case: Case, bound: BoundCheck, ideal: Sample, made: Sequence[Shown], has_reference: bool) -> None:
+        check = bound.check
+        first, *verdicts = check([ideal, *(one.sample for one in made)])
+        self.shown += 1 + len(verdicts)
+        where = f"check {check.id!r} of case {case.id!r}"
+        if _fails(first) and has_reference:
+            self.problems.append(f"{where} fails the reference answer: {first.reason}")
+        elif _fails(first):
+            self.notes.append(f"{where} was not shown to pass anything; give the step a `reference`")
+        for one, verdict in zip(made, verdicts, strict=True):
+            if check.id in one.fails and verdict.status == "scored" and verdict.passed:
+                self.problems.append(f"{where} passes what it must fail ({one.mutation}): {verdict.reason}")
+            if check.id in one.passes and _fails(verdict) and not _fails(first):
+                self.problems.append(f"{where} fails what it must pass ({one.mutation}): {verdict.reason}")
+        place = self._place(case.id, check.id)
+        self._failed[place] = self._failed[place] or any(map(_fails, verdicts)) or first.status == "not_applicable"
+
+    def _place(self, case: str, check: str) -> tuple[str, str]:
+        """A check of the whole suite must fail somewhere, one of a single case there."""
+        return ("", check) if check in self._wide else (case, check)
+
+    def never_failed(self) -> Iterator[str]:
+        """Checks that passed everything they were shown."""
+        for (case, check), failed in self._failed.items():
+            if not failed:
+                where = f" of case {case!r}" if case else ""
+                yield f"check {check!r}{where} passed everything it was shown; add a probe that it must fail"
+
+
+def _fails(verdict: Verdict) -> bool:
+    return verdict.status == "scored" and not verdict.passed
+
+
+def _concerns(one: Shown, check: Check) -> bool:
+    """General samples are shown to every check, those made for one check to that one."""
+    return check.id in (*one.fails, *one.passes) or ":" not in one.mutation
+
+
+def ideal_sample(suite: Suite, case: Case) -> tuple[Sample, bool]:
+    """The sample of a target that does all the case expects, and whether its texts are written references."""
+    play = PlayedTools(suite.tools).begin()
+    has_reference = any(step.reference for step in case.steps)
+    turns: list[Turn] = []
+    for number, step in enumerate(case.steps, 1):
+        checks = list(_at(suite, case, number))
+        text = step.reference or ("" if has_reference else spoken(checks))
+        turns.append(_turn(number, step, text, checks, play, turns[-1].pending if turns else ()))
+    sample = Sample("self-check", case.id, 1, turns=tuple(turns), answer=turns[-1].text if turns else "", exit_code=0)
+    return sample, has_reference
+
+
+def _at(suite: Suite, case: Case, number: int) -> Iterator[Check]:
+    """The checks that speak of one step: its own, and at the last those of the whole case."""
+    for bound in suite.bound[case.id]:
+        if isinstance(bound.check, OverSteps):
+            yield from (part for step, part in bound.check.parts if step == number)
+        elif number == len(case.steps):
+            yield bound.check
+
+
+def _turn(  # noqa: PLR0917  # one turn and the world it happens in
+    number: int, step: Step, text: str, checks: Sequence[Check], play: Play, open_: Sequence[ToolCall]
+) -> Turn:
+    results = [play.decide(call, step) for call in open_] if step.approve is not None else []
+    calls: list[ToolCall] = []
+    pending: list[ToolCall] = []
+    for name, arguments, times, result in _expected(checks):
+        if sum(call.name == name and contains(call.arguments, arguments) for call in (*calls, *results)) >= times:
+            continue
+        call = ToolCall(name, arguments, id=f"call-{number}-{len(calls) + 1}")
+        looked = play.call(name, arguments)
+        guarded = looked.pending or any(c.check == "confirmation" and getattr(c, "tool", "") == name for c in checks)
+        if guarded:
+            pending.append(call)
+            calls.append(replace(call, result='{"status": "awaiting_approval"}'))
+        elif result is not None and looked.error:
+            calls.append(replace(call, result=json.dumps(result)))
+        else:
+            calls.append(replace(call, result=looked.result if looked.error is None else "{}"))
+    return Turn(number, step.sent, text, tuple(calls), tuple(results), tuple(pending))
+
+
+def _expected(checks: Sequence[Check]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
+    """(tool, arguments, how often, result where one is asked for) of every call that some check wants, in order."""
+    for check in sorted(checks, key=lambda one: one.check != "trajectory"):
+        wanted: Any = check
+        if check.check == "trajectory":
+            seen: list[Any] = []
+            for call in wanted.required:
+                seen.append((call.tool, dict(call.args)))
+                yield call.tool, dict(call.args), seen.count(seen[-1]), None
+        elif check.check == "authority":
+            yield from ((w.tool, dict(w.args), n, None) for w in wanted.expected for n in range(1, w.times + 1))
+        elif check.check == "tool_called":
+            yield wanted.tools[0], dict(wanted.args), 1, None
+        elif check.check in {"confirmation", "tool_result"}:
+            yield wanted.tool, dict(wanted.args), getattr(wanted, "at_least", 1), getattr(wanted, "result", None)
