@@ -296,7 +296,7 @@ def test_the_question_grounds_a_mention_and_no_claim() -> None:
 
 
 def test_an_empty_answer_claims_nothing_and_a_thought_is_none() -> None:
-    assert verdict("  ").status == "not_applicable"
+    assert verdict("  ").status == verdict("\u200b\ufeff").status == verdict("\0").status == "not_applicable"
     assert verdict("<think>INC-7").passed is False
     assert verdict("<think>INC-7?</think>None.").passed is True
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from evallib.checks.folding import Folded, fold
 
-__all__ = ["NO_ANSWER", "Region", "Spoken", "marked_regions", "spoken", "unlabelled"]
+__all__ = ["NO_ANSWER", "Region", "Spoken", "is_blank", "marked_regions", "spoken", "unlabelled"]
 
 NO_ANSWER = "no answer found"
 """Begins the reason where nothing could be read, which is not the same as a wrong answer."""
@@ -26,6 +26,7 @@ _HASHES = re.compile(r"^####[ \t]+", re.MULTILINE)
 _BOXED = re.compile(r"\\boxed\s*\{")
 _MOST_MARKS = 20
 """Of many marks the last are read: each is searched again, and two that differ are enough to be ambiguous."""
+_VISIBLE = re.compile(r"[^\s\0\u00ad\u200b-\u200d\u2060\ufeff]")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 
 
@@ -72,7 +73,7 @@ def spoken(answer: str) -> Spoken:
     `refusal`, `schema` and `groundedness`; `matches`, `forbids` and `sections` read every character.
     """
     if "<" not in answer:
-        return Spoken(answer, problem="" if answer.strip() else "the answer is empty")
+        return Spoken(answer, problem="the answer is empty" if is_blank(answer) else "")
     kept: list[tuple[int, int]] = []
     depth, since = 0, 0
     for tag in _TAG.finditer(answer):
@@ -96,8 +97,13 @@ def spoken(answer: str) -> Spoken:
         offsets.append(start - length)
         length += end - start
     text = "".join(answer[start:end] for start, end in pieces)
-    problem = "" if text.strip() else "the answer is empty" + (" after its thoughts" if answer.strip() else "")
+    problem = "the answer is empty after its thoughts" if is_blank(text) else ""
     return Spoken(text, tuple(starts) or (0,), tuple(offsets) or (0,), problem)
+
+
+def is_blank(text: str) -> bool:
+    """Whether `text` holds nothing that can be seen."""
+    return _VISIBLE.search(text) is None
 
 
 def marked_regions(text: str) -> list[Region]:

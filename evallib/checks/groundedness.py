@@ -13,7 +13,7 @@ from pydantic import Field
 
 from evallib.checks.clauses import Reading, read_clauses
 from evallib.checks.evidence import Facts, decoded, read_value
-from evallib.checks.extraction import Spoken, spoken
+from evallib.checks.extraction import Spoken, is_blank, spoken
 from evallib.checks.folding import Folded, merged
 from evallib.checks.pairing import pairs_in_text
 from evallib.checks.turns import TurnCheck
@@ -68,7 +68,7 @@ class Groundedness(TurnCheck):
             return self.unscored(sample, "no vocabulary: nothing can be recognised")
         said = spoken(sample.answer)
         if said.problem:
-            if sample.answer.strip():
+            if not is_blank(sample.answer):
                 return self.scored(sample, False, said.problem)
             return self.unscored(sample, "the answer is empty: no entity was claimed", applicable=False)
         lexicon = _lexicon(self)
