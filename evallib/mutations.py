@@ -35,9 +35,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from evallib.checks.base import Check
-from evallib.checks.turns import OverSteps
 from evallib.records import Sample, ToolCall, Turn
-from evallib.suite import Case, Suite
+from evallib.suite import Suite
 
 __all__ = ["Shown", "shown_samples", "spoken"]
 
@@ -52,22 +51,19 @@ _CALLING = {"trajectory", "tool_called", "tool_result", "confirmation"}
 
 
 class Shown(NamedTuple):
-    """A sample made for one case, and the checks that must pass or fail on it."""
+    """A sample made for one check, and whether it must pass (True) or fail (False) it; None: it may do either."""
 
     mutation: str
     sample: Sample
-    fails: tuple[str, ...] = ()
-    passes: tuple[str, ...] = ()
+    must: bool | None = None
 
 
-def shown_samples(suite: Suite, case: Case, ideal: Sample) -> Iterator[Shown]:
-    """Every sample that breaks, or varies, the ideal one of `case`."""
-    checks = [check for bound in suite.bound[case.id] for check in _parts(bound.check)]
-    yield from _generic(checks, ideal)
-    for check in checks:
-        maker = _MAKERS.get(check.check)
-        for mutation, sample, holds in maker(check, ideal, suite) if maker else ():
-            yield Shown(mutation, sample, *(((), (check.id,)) if holds else ((check.id,), ())))
+def shown_samples(suite: Suite, check: Check, ideal: Sample) -> Iterator[Shown]:
+    """Every sample that breaks, or varies, the ideal one, for one check."""
+    yield from _generic(check, ideal)
+    maker = _MAKERS.get(check.check)
+    for mutation, sample, holds in maker(check, ideal, suite) if maker else ():
+        yield Shown(mutation, sample, must=holds)
 
 
 def spoken(checks: Sequence[Check]) -> str:
@@ -88,21 +84,8 @@ def spoken(checks: Sequence[Check]) -> str:
     return "\n".join(said) or "Here is the answer."
 
 
-def _parts(check: Check) -> Iterator[Check]:
-    """A check, or those it stands for at the last step, which is where the answer is broken."""
-    if isinstance(check, OverSteps):
-        last = max(step for step, _ in check.parts)
-        yield from (part for step, part in check.parts if step == last)
-    else:
-        yield check
-
-
 Made = Iterator[tuple[str, Sample, bool]]
 """Mutation, sample, and whether the check it was made for must pass it."""
-
-
-def _ids(checks: Sequence[Check], kinds: set[str]) -> tuple[str, ...]:
-    return tuple(check.id for check in checks if check.check in kinds and _asks(check))
 
 
 def _asks(check: Check) -> bool:
@@ -113,19 +96,22 @@ def _asks(check: Check) -> bool:
     return bool(getattr(check, wanted)) if wanted else True
 
 
-def _generic(checks: Sequence[Check], ideal: Sample) -> Iterator[Shown]:
-    yield Shown("empty answer", _saying(_without_tools(ideal), ""), _ids(checks, _PRESENCE))
-    yield Shown("unrelated answer", _saying(ideal, _OFF_TOPIC), _ids(checks, _WORDING))
-    yield Shown("no tool used", _without_tools(ideal), _ids(checks, _CALLING))
-    yield Shown("over-long answer", _saying(ideal, f"{ideal.answer}\n{_FILLER}"), _ids(checks, {"sections"}))
-    yield Shown("wrong number", _saying(ideal, _other_digits(ideal.answer)), _ids(checks, {"number"}))
-    yield Shown(
-        "crash", replace(ideal, status="crashed", error="it was killed", exit_code=137), _ids(checks, {"exit_code"})
-    )
+def _generic(check: Check, ideal: Sample) -> Iterator[Shown]:
+    def fails(kinds: set[str]) -> bool | None:
+        return False if check.check in kinds and _asks(check) else None
+
+    yield Shown("empty answer", _saying(_without_tools(ideal), ""), fails(_PRESENCE))
+    yield Shown("unrelated answer", _saying(ideal, _OFF_TOPIC), fails(_WORDING))
+    yield Shown("no tool used", _without_tools(ideal), fails(_CALLING))
+    yield Shown("over-long answer", _saying(ideal, f"{ideal.answer}\n{_FILLER}"), fails({"sections"}))
+    yield Shown("wrong number", _saying(ideal, _other_digits(ideal.answer)), fails({"number"}))
+    crashed = replace(ideal, status="crashed", error="it was killed", exit_code=137)
+    yield Shown("crash", crashed, fails({"exit_code"}))
     sections = re.split(r"(?m)^(?=#)", ideal.answer)
     if len(sections) > 2:
         varied = "\n".join([sections[0], *reversed([section.strip() for section in sections[1:]])])
-        yield Shown("reordered sections", _saying(ideal, varied), (), _ids(checks, {"mentions", "sections", "forbids"}))
+        holds = True if check.check in {"mentions", "sections", "forbids"} else None
+        yield Shown("reordered sections", _saying(ideal, varied), holds)
 
 
 def _saying(sample: Sample, text: str) -> Sample:

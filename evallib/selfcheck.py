@@ -14,10 +14,10 @@ from typing import Any
 from evallib.checks.base import Check
 from evallib.checks.tools import contains
 from evallib.checks.turns import OverSteps
-from evallib.mutations import Shown, shown_samples, spoken
+from evallib.mutations import shown_samples, spoken
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.scoring import probe_failures
-from evallib.suite import BoundCheck, Case, Step, Suite
+from evallib.suite import Case, Step, Suite
 from evallib.targets.played import Play, PlayedTools
 
 __all__ = ["SelfCheck", "ideal_sample", "self_check"]
@@ -46,6 +46,23 @@ def self_check(suite: Suite) -> SelfCheck:
     return SelfCheck(trial.shown, len(suite.probes), tuple(dict.fromkeys(problems)), tuple(trial.notes))
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """One check of one case, and the sample it must pass."""
+
+    case: str
+    check: Check
+    ideal: Sample
+    has_reference: bool
+    step: int = 0
+    """The step it is asked of; 0 for the whole case."""
+
+    @property
+    def where(self) -> str:
+        step = f", step {self.step}" if self.step else ""
+        return f"check {self.check.id!r} of case {self.case!r}{step}"
+
+
 class _Trial:
     """The checks of one suite before their samples."""
 
@@ -55,55 +72,48 @@ class _Trial:
         self.problems: list[str] = []
         self.notes: list[str] = []
         self._wide = {check.id for check in suite.checks}
-        self._failed: dict[tuple[str, str], bool] = defaultdict(bool)
-        for probe in suite.probes:
-            for name in probe.fails:
-                self._failed[self._place(probe.case, name)] = True
+        self._failed: dict[tuple[str, str, int], bool] = defaultdict(bool)
+        """By case (none for a check of the whole suite), check and step."""
+        self._probed = {(probe.case, name) for probe in suite.probes for name in probe.fails}
 
     def case(self, case: Case) -> None:
         """Show every computable check of a case what it must pass and fail."""
         ideal, has_reference = ideal_sample(self.suite, case)
-        made = list(shown_samples(self.suite, case, ideal))
         for bound in self.suite.bound[case.id]:
-            if bound.check.computable:
-                self._check(case, bound, ideal, [one for one in made if _concerns(one, bound.check)], has_reference)
+            if isinstance(bound.check, OverSteps):
+                for step, part in bound.check.parts:
+                    turn = ideal.turns[step - 1]
+                    self._check(_Shown(case.id, part, ideal.at(turn), has_reference, step))
+            elif bound.check.computable:
+                self._check(_Shown(case.id, bound.check, ideal, has_reference))
 
-    def _check(self, case: Case, bound: BoundCheck, ideal: Sample, made: Sequence[Shown], has_reference: bool) -> None:
-        check = bound.check
-        first, *verdicts = check([ideal, *(one.sample for one in made)])
+    def _check(self, one: _Shown) -> None:
+        check = one.check
+        made = list(shown_samples(self.suite, check, one.ideal))
+        first, *verdicts = check([one.ideal, *(shown.sample for shown in made)])
         self.shown += 1 + len(verdicts)
-        where = f"check {check.id!r} of case {case.id!r}"
-        if _fails(first) and has_reference:
-            self.problems.append(f"{where} fails the reference answer: {first.reason}")
+        if _fails(first) and one.has_reference:
+            self.problems.append(f"{one.where} fails the reference answer: {first.reason}")
         elif _fails(first):
-            self.notes.append(f"{where} was not shown to pass anything; give the step a `reference`")
-        for one, verdict in zip(made, verdicts, strict=True):
-            if check.id in one.fails and verdict.status == "scored" and verdict.passed:
-                self.problems.append(f"{where} passes what it must fail ({one.mutation}): {verdict.reason}")
-            if check.id in one.passes and _fails(verdict) and not _fails(first):
-                self.problems.append(f"{where} fails what it must pass ({one.mutation}): {verdict.reason}")
-        place = self._place(case.id, check.id)
+            self.notes.append(f"{one.where} was not shown to pass anything; give the step a `reference`")
+        for shown, verdict in zip(made, verdicts, strict=True):
+            if shown.must is False and verdict.status == "scored" and verdict.passed:
+                self.problems.append(f"{one.where} passes what it must fail ({shown.mutation}): {verdict.reason}")
+            if shown.must and _fails(verdict) and not _fails(first):
+                self.problems.append(f"{one.where} fails what it must pass ({shown.mutation}): {verdict.reason}")
+        place = ("", check.id, 0) if check.id in self._wide else (one.case, check.id, one.step)
         self._failed[place] = self._failed[place] or any(map(_fails, verdicts)) or first.status == "not_applicable"
-
-    def _place(self, case: str, check: str) -> tuple[str, str]:
-        """A check of the whole suite must fail somewhere, one of a single case there."""
-        return ("", check) if check in self._wide else (case, check)
 
     def never_failed(self) -> Iterator[str]:
         """Checks that passed everything they were shown."""
-        for (case, check), failed in self._failed.items():
-            if not failed:
-                where = f" of case {case!r}" if case else ""
+        for (case, check, step), failed in self._failed.items():
+            if not failed and not any((case or probe, check) == (probe, name) for probe, name in self._probed):
+                where = (f" of case {case!r}" if case else "") + (f", step {step}" if step else "")
                 yield f"check {check!r}{where} passed everything it was shown; add a probe that it must fail"
 
 
 def _fails(verdict: Verdict) -> bool:
     return verdict.status == "scored" and not verdict.passed
-
-
-def _concerns(one: Shown, check: Check) -> bool:
-    """General samples are shown to every check, those made for one check to that one."""
-    return check.id in (*one.fails, *one.passes) or ":" not in one.mutation
 
 
 def ideal_sample(suite: Suite, case: Case) -> tuple[Sample, bool]:
