@@ -172,6 +172,15 @@ def _add_running(commands: Any) -> None:
     demo.add_argument("--out", type=Path, default=Path("build/demo"))
     validate = _command(commands, "validate", "validate", "load a suite, lint it, run its self-check")
     validate.add_argument("suite", type=suite_path)
+    validate.add_argument(
+        "--prompt",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a prompt of the agent's own; repeatable",
+    )
+    validate.add_argument("--strict", action="store_true", help="status 2 for warnings too")
     _trust_code(validate)
     _json(validate)
     run = _command(commands, "run", "run", "run a suite against a target, score it, decide the gate")

@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,13 @@ def demo(given: Arguments) -> int:
 
 def validate(given: Arguments) -> int:
     """Load a suite and run its self-check; totals, so that cases cannot vanish unseen."""
-    from evallib.scoring import probe_failures
+    from evallib.lint import lint
+    from evallib.selfcheck import self_check
     from evallib.suite import load_suite
 
     suite = load_suite(given.suite, trust_code=given.trust_code)
-    problems = probe_failures(suite)
+    shown, read = self_check(suite), lint(suite, [_text_of(path) for path in given.prompt])
+    problems = [*shown.problems, *read.problems]
     splits = {split: sum(c.split == split for c in suite.cases) for split in ("train", "validation", "holdout")}
     totals = {
         "suite": suite.suite,
@@ -40,7 +42,10 @@ def validate(given: Arguments) -> int:
         "checks": len(suite.check_ids()),
         "verdicts": sum(len(bounds) for bounds in suite.bound.values()),
         "probes": len(suite.probes),
-        "self_check": problems,
+        "shown": shown.shown,
+        "problems": problems,
+        "warnings": list(read.warnings),
+        "notes": list(shown.notes),
     }
     if given.json:
         _print_json(totals)
@@ -51,12 +56,27 @@ def validate(given: Arguments) -> int:
             f"{totals['checks']} checks"
         )
         print(f"digest {suite.digest}")
-        print(f"self-check: {len(suite.probes)} probes, {len(problems)} problems")
-        for problem in problems:
-            print(f"  {problem}")
+        print(f"self-check: {shown.shown} verdicts on samples made for it, {len(suite.probes)} probes")
+        for word in ("problems", "warnings", "notes"):
+            _print_lines(f"{word[:-1]}: {text}" for text in totals[word])
     if problems:
-        raise InputError(f"{given.suite}: the self-check found {len(problems)} problems; mend suite or probes")
+        raise InputError(f"{given.suite}: {problems[0]}{_more(problems)}; mend the suite or its probes")
+    if read.warnings and given.strict:
+        raise InputError(
+            f"{given.suite}: {read.warnings[0]}{_more(read.warnings)}; mend the suite, or leave --strict out"
+        )
     return 0
+
+
+def _more(sentences: Sequence[str]) -> str:
+    return f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 text; name a file that holds a prompt") from error
 
 
 def run(given: Arguments) -> int:

@@ -22,7 +22,8 @@ from evallib.judges import judge_usage
 from evallib.judging import JudgePanel, Jury
 from evallib.provenance import build, host, versions
 from evallib.records import ERROR_STATUSES, Sample, SampleKey, Turn, Verdict, digest
-from evallib.scoring import probe_failures, score_samples
+from evallib.scoring import score_samples
+from evallib.selfcheck import self_check
 from evallib.store import Journal, Run, begin_run, finish_run, list_runs
 from evallib.store.calibrations import known_calibrations
 from evallib.store.runs import refuse_finished, run_folder, unfinished
@@ -280,7 +281,8 @@ def _completions(ended: SimpleQueue[BaseException | None], count: int, until: fl
 
 
 def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None) -> dict[str, Any]:
-    failures = probe_failures(suite)
+    shown = self_check(suite)
+    failures = shown.problems
     if failures:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
         raise InputError(
@@ -295,7 +297,8 @@ def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge:
         "suite_sha256": hashlib.sha256(text).hexdigest(),
         "gate_digest": suite.gate_digest,
         "self_check": {
-            "probes": len(suite.probes),
+            "shown": shown.shown,
+            "probes": shown.probes,
             "failures": 0,
             "digest": digest([p.model_dump(mode="json") for p in suite.probes], 16),
         },
