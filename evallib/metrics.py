@@ -384,7 +384,7 @@ def _check_summary(group: pd.DataFrame) -> CheckSummary:
     scored = group[group["status"] == "scored"]
     passed = scored["passed"].astype("boolean")
     stochastic = bool(group["stochastic"].astype(bool).any())
-    models, calibration = _judged_by(group)
+    models, calibration = judged_by(map(str, group["judge"].dropna() if "judge" in group.columns else ()))
     return CheckSummary(
         mean_raw=_mean_of_cases(scored, "raw"),
         mean_value=_mean_of_cases(scored, "value"),
@@ -404,11 +404,6 @@ def _mean_of_cases(scored: pd.DataFrame, column: str) -> float | None:
     known = scored[column].astype("float64").dropna()
     means = [_mean(list(group)) for _, group in known.groupby(scored["case_id"])]
     return _mean(means) if means else None
-
-
-def _judged_by(group: pd.DataFrame) -> tuple[list[str], str]:
-    """The models that answered and their calibration ids, from the verdicts' `judge` texts."""
-    return judged_by(str(text) for text in group["judge"].dropna()) if "judge" in group.columns else judged_by(())
 
 
 def judge_words(check: Mapping[str, Any]) -> str:
