@@ -32,6 +32,8 @@ _BLUE, _VERMILLION, _GREEN, _GREY, _INK = "#0072B2", "#D55E00", "#009E73", "#767
 _RELEASE = "This is the release decision."
 _MOST_MARKS = 12
 """More checks than this make marks that nobody can tell apart."""
+_WORDS_ACROSS = 44
+"""Characters beside a bar, so that they stay inside the picture in any font."""
 _LINEAR = 16
 """Up to this k the axis is linear."""
 _METRICS = ["pass@k", "pass^k"]
@@ -365,11 +367,15 @@ def _checks_panel(checks: Sequence[Mapping[str, Any]]) -> AltairChart:
     bars = base.mark_bar(height=12, opacity=0.55).encode(x, colour)
     least = base.mark_tick(color=_INK, thickness=2, size=20).encode(tick)
     points = base.mark_point(filled=True, size=80, opacity=1).encode(x, colour, shape)
-    words = base.mark_text(align="left", dx=10, fontSize=11, color=_INK).encode(end, alt.Text("words:N"))
+    most = max((row["words"].count("\n") + 1 for row in rows), default=1)
+    mark = base.mark_text(align="left", baseline="middle", dx=10, fontSize=11, lineBreak="\n", color=_INK)
+    words = mark.encode(end, alt.Text("words:N"))
     title = alt.TitleParams(
         "Mean of each check against its threshold (black tick), each on its own scale", fontSize=12, anchor="start"
     )
-    return alt.layer(track, bars, least, points, words).properties(width=420, height=26 * len(rows), title=title)
+    return alt.layer(track, bars, least, points, words).properties(
+        width=360, height=(12 + 14 * most) * len(rows), title=title
+    )
 
 
 def _check_row(check: Mapping[str, Any]) -> dict[str, Any]:
@@ -380,7 +386,8 @@ def _check_row(check: Mapping[str, Any]) -> dict[str, Any]:
     unit = " (its own units)" if check["unit"] == "raw" else ""
     words = f"{state}: {shown}, threshold {threshold:.2f}{unit}"
     if check["stochastic"]:
-        words += f"; judged by {', '.join(check['judge']) or 'nobody'}, {check['calibration']}"
+        judged = f"judged by {', '.join(check['judge']) or 'nobody'}, {check['calibration']}"
+        words = "\n".join([words, *textwrap.wrap(judged, _WORDS_ACROSS)])
     place = {"place": None if mean is None else mean / top, "least": threshold / top, "start": 0, "end": 1}
     return {"check": check["check"], "mean": mean, "threshold": threshold, "state": state, "words": words, **place}
 

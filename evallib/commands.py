@@ -427,8 +427,7 @@ def verify(given: Arguments) -> int:
         )
     print(
         f"{count - log.checked} files of {len(whole)} runs and {log.checked} entries in "
-        f"{given.adjudications / 'entries'} "
-        "are as they were written"
+        f"{given.adjudications / 'entries'} are as they were written"
     )
     print(f"an entry that was deleted leaves no trace here: ask git (git log --diff-filter=D -- {given.adjudications})")
     if open_:

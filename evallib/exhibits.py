@@ -18,7 +18,7 @@ from evallib.figures import Figures, load_views
 from evallib.gate import Decision
 from evallib.metrics import curves, judge_words, passes_histogram, per_case, per_case_check
 from evallib.printing import interval, number, sample_lines
-from evallib.records import STRICT, canonical_json, whole_seconds
+from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, whole_seconds
 from evallib.store import Run, StoredRescoring
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Exhibits", "flat_figures", "open_exhibits", "set_display"]
 
+_RESCORED = f"rescored ({POST_HOC_LABEL})"
 _TILES = 100
 """More cases than this make no picture that anybody reads."""
 
@@ -172,7 +173,7 @@ class Exhibits:
         import pandas as pd
 
         rows = [[one.name, self._label(one), *row] for one in self._rescorings for row in _flip_rows(self._row(one))]
-        return pd.DataFrame(rows, columns=["entry", "label", "case", "sample", STRICT, "rescored", "checks", "flip"])
+        return pd.DataFrame(rows, columns=["entry", "label", "case", "sample", STRICT, _RESCORED, "checks", "flip"])
 
     def view(self, name: str) -> Figures:
         """The figures of one view; InputError lists those there are."""
@@ -266,7 +267,8 @@ def _plan_rows(run: Run) -> Iterator[tuple[str, str]]:
 def _said(value: object) -> str:
     if not isinstance(value, Mapping):
         return str(value)
-    return ", ".join(f"{name} {_said(one)}" for name, one in value.items() if one not in (None, "", {}))
+    said = {name: "" if one is None else _said(one) for name, one in value.items()}
+    return ", ".join(f"{name} {text}" for name, text in said.items() if text)
 
 
 def _heading(summary: Mapping[str, Any]) -> str:
@@ -276,8 +278,8 @@ def _heading(summary: Mapping[str, Any]) -> str:
 
 def _labelled(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame as it is shown: each row's view with its label in words."""
-    pairs = zip(frame["view"], frame["label"], strict=True)
-    shown = frame.assign(view=[_heading({"view": view, "label": label}) for view, label in pairs])
+    named = zip(frame["view"], frame["label"], strict=True)
+    shown = frame.assign(view=[_heading({"view": view, "label": label}) for view, label in named])
     return shown.drop(columns=["post_hoc", "label"])
 
 
@@ -311,7 +313,7 @@ def _check_row(name: str, summaries: Iterable[Mapping[str, Any]]) -> dict[str, s
         check = s["by_check"].get(name)
         row[_heading(s)] = _counted(check) if check else "—"
         if check:
-            by = f"model: {judge_words(check)}" if check["stochastic"] else "rule"
+            by = judge_words(check) if check["stochastic"] else "rule"
     return {**row, "answered by": by}
 
 

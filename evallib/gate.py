@@ -92,24 +92,20 @@ class Decision:
         """The decision in words, one line per rule."""
         label = f" ({self.label})" if self.label else ""
         lines = [f"{self.decision}: run {self.run}, view {self.view}{label}"]
-        lines += [f"  {'pass   ' if rule.passed else 'blocked'}  {rule.rule}: {rule.reason}" for rule in self.rules]
-        lines += [f"           {_judged_line(row)}" for row in self._judged]
+        for rule in self.rules:
+            lines.append(f"  {'pass   ' if rule.passed else 'blocked'}  {rule.rule}: {rule.reason}")
+            lines += [f"           {_judged_line(row)}" for row in rule.detail.get("checks", ()) if row["stochastic"]]
         no = f"this is no release decision: {self.why_no_release}"
         return [*lines, f"  {no if self.why_no_release else f'this is the release decision: {self.decision}'}"]
 
-    @property
-    def _judged(self) -> list[Row]:
-        """The checks with a threshold that a model answers: their figures say who judged."""
-        rows = [row for rule in self.rules for row in rule.detail.get("checks", ())]
-        return [row for row in rows if row["stochastic"]]
-
 
 def _judged_line(row: Row) -> str:
+    """The figure of a check that a model answers, with who judged."""
     mean = "no mean" if row["mean"] is None else f"mean {row['mean']:.2f}"
     return f"{row['check']}: {mean}, threshold {row['threshold']:.2f}{_by(row)}"
 
 
-def decide(  # noqa: PLR0913  # what is known of the run, each by its name
+def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, each by its name
     gate: Gate | None,
     outcomes: pd.DataFrame,
     verdicts: pd.DataFrame,

@@ -7,14 +7,13 @@ figures without them, their count and the bounds stand beside it.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from evallib.errors import InputError
 from evallib.estimators import Counts, Estimate, Interval, over_cases, pass_at_k, pass_hat_k, wilson_interval
-from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, STRICT
+from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, STRICT, judged_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -385,6 +384,7 @@ def _check_summary(group: pd.DataFrame) -> CheckSummary:
     scored = group[group["status"] == "scored"]
     passed = scored["passed"].astype("boolean")
     stochastic = bool(group["stochastic"].astype(bool).any())
+    models, calibration = judged_by(map(str, group["judge"].dropna() if "judge" in group.columns else ()))
     return CheckSummary(
         mean_raw=_mean_of_cases(scored, "raw"),
         mean_value=_mean_of_cases(scored, "value"),
@@ -395,8 +395,8 @@ def _check_summary(group: pd.DataFrame) -> CheckSummary:
         not_scored=int((group["status"] == "not_scored").sum()),
         not_applicable=int((group["status"] == "not_applicable").sum()),
         stochastic=stochastic,
-        judge=_judges(group),
-        calibration=_calibration(group) if stochastic else None,
+        judge=models,
+        calibration=calibration if stochastic else None,
     )
 
 
@@ -404,19 +404,6 @@ def _mean_of_cases(scored: pd.DataFrame, column: str) -> float | None:
     known = scored[column].astype("float64").dropna()
     means = [_mean(list(group)) for _, group in known.groupby(scored["case_id"])]
     return _mean(means) if means else None
-
-
-def _judges(group: pd.DataFrame) -> list[str]:
-    """The models that answered, from the verdicts' `judge` texts."""
-    texts = set(group["judge"].dropna()) - {""} if "judge" in group.columns else set()
-    return sorted({str(json.loads(text).get("model", text)) for text in texts})
-
-
-def _calibration(group: pd.DataFrame) -> str:
-    """The calibration records behind the verdicts; `uncalibrated` as soon as one verdict has none."""
-    texts = set(group["judge"].dropna()) - {""} if "judge" in group.columns else set()
-    found = {str(json.loads(text).get("calibration", "uncalibrated")) for text in texts} or {"uncalibrated"}
-    return "uncalibrated" if "uncalibrated" in found else ", ".join(sorted(found))
 
 
 def judge_words(check: Mapping[str, Any]) -> str:

@@ -76,10 +76,12 @@ def _view_line(figures: Figures) -> ViewLine:
     summary, decision = figures.summary(), figures.decision()
     passed = round(summary["pass_rate_micro"] * summary["planned"])
     rate = f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}"
-    why = "the release decision" if decision.release_decision else f"no release decision: {decision.why_no_release}"
-    errors = f", {summary['errors']} errors" if summary["errors"] else ""
-    said = f"{rate}, {passed} of {summary['planned']} samples passed{errors}; gate {decision.decision} ({why})"
-    return ViewLine(figures.view, said, figures.views[0].label)
+    label = figures.views[0].label
+    why = "" if label else f": {decision.why_no_release}"
+    kind = "the release decision" if decision.release_decision else f"no release decision{why}"
+    errors = f", errors: {summary['errors']}" if summary["errors"] else ""
+    said = f"{rate}, {passed} of {summary['planned']} samples passed{errors}; gate {decision.decision} ({kind})"
+    return ViewLine(figures.view, said, label)
 
 
 def _name(run: Run, data: Path) -> str:

@@ -152,5 +152,6 @@ def test_headless_the_notebook_shows_the_queue_and_decides_nothing(data, log, tm
 
 def test_a_copy_of_the_notebook_keeps_its_cells_and_takes_the_parameters(tmp_path):
     copy = json.loads(notebook_copy(tmp_path, run="small", author="r1").read_text())
-    assert "".join(copy["cells"][1]["source"]).endswith("run = 'small'\nauthor = 'r1'\n")
+    parameters = next(cell for cell in copy["cells"] if "parameters" in cell["metadata"].get("tags", []))
+    assert "".join(parameters["source"]).endswith("run = 'small'\nauthor = 'r1'\n")
     assert len(copy["cells"]) == len(json.loads(NOTEBOOK.read_text())["cells"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evallib.errors import InputError
 from evallib.metrics import summarise
-from evallib.records import STRICT, canonical_json, digest
+from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, digest
 from evallib.store import LoggedEntry, Run
 from evallib.tracking.place import sqlite_path
 from evallib.tracking.texts import RUN_TAG, cut, milliseconds
@@ -46,7 +46,7 @@ def draw_page(
         "evallib.suite": run.suite.suite,
         "evallib.view": view,
         "evallib.post_hoc": "true" if summary["post_hoc"] else "false",
-        "evallib.label": summary["label"] or "",
+        "evallib.label": _label(summary),
         "mlflow.note.content": str(summary.get("caption", "")),
         **_gate_tags(decision),
     }
@@ -57,6 +57,11 @@ def draw_page(
         metrics |= _figures(figures, f"{prefix}.")
         tags |= {f"evallib.{prefix}.post_hoc": "true", f"evallib.{prefix}.label": rescored.label}
     return Page(_params(run), metrics, {name: cut(text, _TAG) for name, text in tags.items() if text})
+
+
+def _label(said: Mapping[str, Any]) -> str:
+    """The words that figures or a decision carry; the usual ones where a post-hoc one brings none."""
+    return str(said.get("label") or (POST_HOC_LABEL if said.get("post_hoc") else ""))
 
 
 def _params(run: Run) -> dict[str, str]:
@@ -89,7 +94,7 @@ def _gate_tags(decision: Mapping[str, Any] | None) -> dict[str, str]:
     tags = {
         "evallib.gate": str(decision["decision"]),
         "evallib.gate.view": str(decision["view"]),
-        "evallib.gate.label": decision["label"] or "",
+        "evallib.gate.label": _label(decision),
         "evallib.gate.release": decision.get("release_decision") or f"none: {decision.get('why_no_release')}",
     }
     for rule in decision["rules"]:
