@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from evallib.authoring import calibrate, validate
 from evallib.errors import IncompleteError, InputError
+from evallib.stdout import print_json, print_lines
+
+__all__ = [
+    "adjudicate", "calibrate", "compare", "demo", "gate", "import_", "metrics", "report", "rescore", "run",
+    "serve_script", "show", "track", "validate", "verify",
+]  # fmt: skip
 
 Arguments = argparse.Namespace
 
@@ -21,62 +27,6 @@ def demo(given: Arguments) -> int:
     from evallib.demo import run_demo
 
     return run_demo(given.out)
-
-
-def validate(given: Arguments) -> int:
-    """Load a suite and run its self-check; totals, so that cases cannot vanish unseen."""
-    from evallib.lint import lint
-    from evallib.selfcheck import self_check
-    from evallib.suite import load_suite
-
-    suite = load_suite(given.suite, trust_code=given.trust_code)
-    shown, read = self_check(suite), lint(suite, [_text_of(path) for path in given.prompt])
-    problems = [*shown.problems, *read.problems]
-    splits = {split: sum(c.split == split for c in suite.cases) for split in ("train", "validation", "holdout")}
-    totals = {
-        "suite": suite.suite,
-        "digest": suite.digest,
-        "cases": len(suite.cases),
-        "splits": splits,
-        "required": sum(case.required for case in suite.cases),
-        "checks": len(suite.check_ids()),
-        "verdicts": sum(len(bounds) for bounds in suite.bound.values()),
-        "probes": len(suite.probes),
-        "shown": shown.shown,
-        "problems": problems,
-        "warnings": list(read.warnings),
-        "notes": list(shown.notes),
-    }
-    if given.json:
-        _print_json(totals)
-    else:
-        counted = ", ".join(f"{count} {split}" for split, count in splits.items() if count)
-        print(
-            f"{suite.suite}: {len(suite.cases)} cases ({counted}; {totals['required']} required), "
-            f"{totals['checks']} checks"
-        )
-        print(f"digest {suite.digest}")
-        print(f"self-check: {shown.shown} verdicts on samples made for it, {len(suite.probes)} probes")
-        for word in ("problems", "warnings", "notes"):
-            _print_lines(f"{word[:-1]}: {text}" for text in totals[word])
-    if problems:
-        raise InputError(f"{given.suite}: {problems[0]}{_more(problems)}; mend the suite or its probes")
-    if read.warnings and given.strict:
-        raise InputError(
-            f"{given.suite}: {read.warnings[0]}{_more(read.warnings)}; mend the suite, or leave --strict out"
-        )
-    return 0
-
-
-def _more(sentences: Sequence[str]) -> str:
-    return f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as UTF-8 text; name a file that holds a prompt") from error
 
 
 def run(given: Arguments) -> int:
@@ -153,9 +103,9 @@ def _after_run(given: Arguments, finished: Any) -> int:
     drift = token_drift(finished, given.data)
     if given.json:
         moved = None if drift is None else {"share": drift[0], "previous": drift[1]}
-        _print_json({"metrics": summary, "gate": decision.as_json(), "tokens_moved": moved})
+        print_json({"metrics": summary, "gate": decision.as_json(), "tokens_moved": moved})
     else:
-        _print_lines(
+        print_lines(
             [f"run {finished.id} in {finished.folder}", *summary_lines(summary), *decision.lines(), summary["caption"]]
         )
     if drift is not None and abs(drift[0]) > 0.25:
@@ -188,15 +138,15 @@ def show(given: Arguments) -> int:
         if (not given.case or sample.case_id == given.case) and (not given.failing or not outcomes[sample.key].passed)
     ]
     if given.readings:
-        _print_lines(reading_lines(standing_readings(found, read_log(given.adjudications))))
+        print_lines(reading_lines(standing_readings(found, read_log(given.adjudications))))
     elif given.case or given.failing:
         verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
         for verdict in found.verdicts:
             verdicts.get((verdict.case_id, verdict.sample), []).append(verdict)
         for sample in chosen:
-            _print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key]))
+            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key]))
     else:
-        _print_lines(sample_table(chosen, outcomes))
+        print_lines(sample_table(chosen, outcomes))
     return 0
 
 
@@ -210,9 +160,9 @@ def metrics(given: Arguments) -> int:
     if given.summary:
         summary = _five_fields(figures)
     if given.json or given.summary:
-        _print_json(summary)
+        print_json(summary)
     else:
-        _print_lines([*summary_lines(summary), summary["caption"]])
+        print_lines([*summary_lines(summary), summary["caption"]])
     return 0
 
 
@@ -240,9 +190,9 @@ def gate(given: Arguments) -> int:
     other = load_gate(given.gate, figures.suite) if given.gate else None
     decision = figures.decision(other)
     if given.json:
-        _print_json(decision.as_json())
+        print_json(decision.as_json())
     else:
-        _print_lines(decision.lines())
+        print_lines(decision.lines())
     return 1 if given.exit_code and decision.decision != "pass" else 0
 
 
@@ -255,9 +205,9 @@ def compare(given: Arguments) -> int:
     views = load_views(given.run, given.data, given.adjudications, names)
     summaries = [figures.summary() for figures in views]
     if given.json:
-        _print_json({"run": views[0].views[0].run.id, "views": summaries})
+        print_json({"run": views[0].views[0].run.id, "views": summaries})
     else:
-        _print_lines([*views_table(summaries), *(summary["caption"] for summary in summaries)])
+        print_lines([*views_table(summaries), *(summary["caption"] for summary in summaries)])
     return 0
 
 
@@ -306,9 +256,9 @@ def rescore(given: Arguments) -> int:
             preview=given.preview, trust_code=given.trust_code, jury=jury,
         )  # fmt: skip
     if given.json:
-        _print_json(rescored.as_dict())
+        print_json(rescored.as_dict())
     else:
-        _print_lines(rescored_lines(rescored.as_dict()))
+        print_lines(rescored_lines(rescored.as_dict()))
     return 0
 
 
@@ -339,9 +289,9 @@ def track(given: Arguments) -> int:
         uri=given.uri or default_uri(given.data),
     )
     if given.json:
-        _print_json(tracked.as_json())
+        print_json(tracked.as_json())
     else:
-        _print_lines(tracked.lines())
+        print_lines(tracked.lines())
     return 0
 
 
@@ -419,7 +369,7 @@ def verify(given: Arguments) -> int:
     log = verify_log(given.adjudications)
     checks = [*(verify_run(found, given.adjudications) for found in whole), log]
     problems = [problem for check in checks for problem in check.problems]
-    _print_lines(problems)
+    print_lines(problems)
     count = sum(check.checked for check in checks)
     if problems:
         raise InputError(
@@ -453,12 +403,3 @@ def _whole_numbers(text: str, flag: str) -> list[int]:
     if any(number < 1 for number in numbers):
         raise InputError(f"{flag} {text!r}: numbers begin at 1")
     return numbers
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    for line in lines:
-        print(line)

@@ -13,6 +13,7 @@ from evallib.metrics import judge_words
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Verdict
 
 __all__ = [
+    "calibration_lines",
     "printable",
     "progress_bar",
     "reading_lines",
@@ -236,6 +237,35 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
     return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines
+
+
+def calibration_lines(record: Mapping[str, Any]) -> list[str]:
+    """The sentence the number licenses, then the figures it rests on, then every item that did not match."""
+    named = {
+        "agreement": "agreement",
+        "false_pass_of_judged_passes": "false passes, of what it passes",
+        "false_pass_of_labelled_fails": "false passes, of what people fail",
+        "false_fail_of_judged_fails": "false fails, of what it fails",
+        "false_fail_of_labelled_passes": "false fails, of what people pass",
+    }
+    rates = [(words, record[name]) for name, words in named.items()]
+    rows = [[words, f"{r['count']} of {r['of']}", number(r["value"]), interval(r["interval"])] for words, r in rates]
+    rows.append(["majority baseline", "", number(record["majority_baseline"]), ""])
+    for name, words in (("kappa", "Cohen's kappa"), ("ac1", "Gwet's AC1")):
+        rows.append([words, f"{record['n']} items", number(record[name]["value"]), interval(record[name]["interval"])])
+    missed = [item for item in record["items"] if not item["matched"]]
+    said = {True: "pass", False: "fail", None: "no verdict"}
+    items = [
+        [i["id"], i["kind"], said[i["label"]], said[i["predicted"]], printable(i["reason"])[:90].replace("\n", " ")]
+        for i in missed
+    ]
+    lines = [
+        record["sentence"],
+        *([record["note"]] if record["note"] else []),
+        *table(["", "counts", "value", ""], rows),
+    ]
+    lines += table(["differs", "kind", "people", "check", "reason"], items) if items else ["every item matched"]
+    return [*filter(None, lines), f"kept as {record['id']}"]
 
 
 def progress_bar(done: Iterable[int], already: int, total: int) -> Iterator[int]:

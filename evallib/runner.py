@@ -300,6 +300,7 @@ def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge:
             "shown": shown.shown,
             "probes": shown.probes,
             "failures": 0,
+            "unproven": list(shown.unproven),
             "digest": digest([p.model_dump(mode="json") for p in suite.probes], 16),
         },
         "target": dict(target.identity()),

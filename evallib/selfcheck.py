@@ -31,8 +31,11 @@ class SelfCheck:
     """Verdicts that were looked at."""
     probes: int
     problems: tuple[str, ...]
+    """Verdicts that are wrong: no run begins before they are mended."""
+    unproven: tuple[str, ...] = ()
+    """Checks that were never seen to fail; `validate` asks for a probe, a run records them."""
     notes: tuple[str, ...] = ()
-    """What could not be shown, as a check of a case without a reference answer."""
+    """Checks of cases without a reference answer that were not seen to pass."""
 
 
 def self_check(suite: Suite) -> SelfCheck:
@@ -42,8 +45,8 @@ def self_check(suite: Suite) -> SelfCheck:
     trial = _Trial(suite)
     for case in suite.cases:
         trial.case(case)
-    problems = (*probe_failures(suite), *trial.problems, *trial.never_failed())
-    return SelfCheck(trial.shown, len(suite.probes), tuple(dict.fromkeys(problems)), tuple(trial.notes))
+    problems = dict.fromkeys((*probe_failures(suite), *trial.problems))
+    return SelfCheck(trial.shown, len(suite.probes), tuple(problems), tuple(trial.never_failed()), tuple(trial.notes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from evallib.checks.clauses import LONGEST, read_clauses
 from evallib.checks.folding import fold
 from evallib.checks.policy import phrase_pattern
 from evallib.records import Sample, Verdict
-from tests.sentences import DENIED, GIVEN, PROMISED, UNPROMISED
+from tests.sentences import DENIED
+from tests.sentences_dates import PROMISED, UNPROMISED
+from tests.sentences_given import GIVEN
 
 
 def read(answer: str, *phrases: str, **keys: object) -> Verdict:

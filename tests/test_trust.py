@@ -10,7 +10,7 @@ import pytest
 from evallib.cli import main
 from tests.making import code_suite, stored_run
 
-MARKS = "open('{0}', 'w').close()\nreturn True, 'ran'"
+MARKS = "open('{0}', 'w').close()\nreturn bool(outputs['answer']), 'ran'"
 
 
 @pytest.fixture

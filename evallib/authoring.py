@@ -1,0 +1,155 @@
+"""The commands about suites themselves: is a suite what it claims to be, and do its checks agree with people."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evallib._assets import suite_path
+from evallib.errors import InputError
+from evallib.stdout import print_json, print_lines
+
+if TYPE_CHECKING:
+    from evallib.calibration import Calibration
+    from evallib.checks.judge import Judge
+    from evallib.judging import Jury
+    from evallib.records import Sample, Verdict
+    from evallib.suite import Suite
+
+__all__ = ["calibrate", "validate"]
+
+Arguments = argparse.Namespace
+
+
+def validate(given: Arguments) -> int:
+    """Load a suite, show its checks what they must pass and fail, and read it for what cannot be meant."""
+    from evallib.lint import lint
+    from evallib.selfcheck import self_check
+    from evallib.suite import load_suite
+
+    suite = load_suite(given.suite, trust_code=given.trust_code)
+    shown, read = self_check(suite), lint(suite, [_text_of(path) for path in given.prompt])
+    problems = [*shown.problems, *shown.unproven, *read.problems]
+    said = {"problems": problems, "warnings": list(read.warnings), "notes": list(shown.notes)}
+    totals = {**_totals(suite), "shown": shown.shown, **said}
+    if given.json:
+        print_json(totals)
+    else:
+        counted = ", ".join(f"{count} {split}" for split, count in totals["splits"].items() if count)
+        cases = f"{len(suite.cases)} cases ({counted}; {totals['required']} required)"
+        print_lines(
+            [
+                f"{suite.suite}: {cases}, {totals['checks']} checks, {totals['verdicts']} verdicts a round",
+                f"digest {suite.digest}",
+                f"self-check: {shown.shown} verdicts on samples made for it, {len(suite.probes)} probes",
+                *(f"{name[:-1]}: {text}" for name, texts in said.items() for text in texts),
+            ]
+        )
+    if problems:
+        raise InputError(f"{given.suite}: {problems[0]}{_more(problems)}; mend the suite or its probes")
+    if read.warnings and given.strict:
+        more = _more(read.warnings)
+        raise InputError(f"{given.suite}: {read.warnings[0]}{more}; mend the suite, or leave --strict out")
+    return 0
+
+
+def _totals(suite: Suite) -> dict[str, Any]:
+    splits = {split: sum(c.split == split for c in suite.cases) for split in ("train", "validation", "holdout")}
+    return {
+        "suite": suite.suite,
+        "digest": suite.digest,
+        "cases": len(suite.cases),
+        "splits": splits,
+        "required": sum(case.required for case in suite.cases),
+        "checks": len(suite.check_ids()),
+        "verdicts": sum(len(bounds) for bounds in suite.bound.values()),
+        "probes": len(suite.probes),
+    }
+
+
+def _more(sentences: Sequence[str]) -> str:
+    return f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 text; name a file that holds a prompt") from error
+
+
+def calibrate(given: Arguments) -> int:
+    """Measure a check against a labelled set of its suite, or against the readings of a run; status 0 either way."""
+    from evallib.printing import calibration_lines
+    from evallib.store.calibrations import save_calibration
+
+    run = _run_named(given)
+    found = _of_readings(given, run) if run else _of_labelled_set(given)
+    record = found.as_dict()
+    save_calibration(given.data, record)
+    if given.json:
+        print_json(record)
+    else:
+        print_lines(calibration_lines(record))
+    return 0
+
+
+def _run_named(given: Arguments) -> Any:
+    """The stored run that the argument names, if it names one."""
+    from evallib.store import open_run
+
+    if (Path(given.subject) / "plan.json").is_file() or (given.data / "runs" / given.subject / "plan.json").is_file():
+        return open_run(given.subject, given.data)
+    return None
+
+
+def _of_readings(given: Arguments, run: Any) -> Calibration:
+    from evallib.adjudication import standing_readings
+    from evallib.calibration import calibrate_readings
+    from evallib.scoring import fold_all
+    from evallib.store import read_log
+
+    outcomes = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
+    return calibrate_readings(run, given.check, outcomes, standing_readings(run, read_log(given.adjudications)))
+
+
+def _of_labelled_set(given: Arguments) -> Calibration:
+    from evallib.calibration import calibrate_set, load_labelled
+    from evallib.judges import prompt_digest
+    from evallib.suite import load_suite
+
+    named = suite_path(given.subject)
+    path = named / "suite.yaml" if named.is_dir() else named
+    suite = load_suite(path, trust_code=given.trust_code)
+    labelled = load_labelled(given.labelled or path.parent / "labelled.yaml", suite)
+    if given.check and given.check != labelled.check:
+        raise InputError(f"--check {given.check!r}: the labelled set is about check {labelled.check!r}")
+    with _jury(given, suite, path, labelled.check) as jury:
+
+        def identify(check: Judge) -> dict[str, Any]:
+            return {**jury.identity(check), "prompt": prompt_digest(check)}
+
+        return calibrate_set(suite, labelled, identify, jury.verdicts if jury else _nobody)
+
+
+def _nobody(_asked: Sequence[tuple[Judge, Sample]]) -> list[Verdict]:
+    """Stands where a deterministic check asks no judge."""
+    return []
+
+
+@contextmanager
+def _jury(given: Arguments, suite: Suite, path: Path, name: str) -> Iterator[Jury | Any]:
+    """Whoever answers the check when a model does: --judge, the suite's own judge model, or the script beside it."""
+    from evallib.checks.judge import Judge
+    from evallib.panel import jury_for
+
+    judged = any(isinstance(b.check, Judge) and b.check.id == name for bounds in suite.bound.values() for b in bounds)
+    if not judged:
+        yield None
+        return
+    usual = f"chat:{suite.judge.url}#{suite.judge.model}" if suite.judge else "scripted"
+    with jury_for(given.judge or usual, path, given.data, jobs=given.judge_jobs) as jury:
+        yield jury
