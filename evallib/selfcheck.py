@@ -144,7 +144,7 @@ def _at(suite: Suite, case: Case, number: int) -> Iterator[Check]:
 def _turn(  # noqa: PLR0917  # one turn and the world it happens in
     number: int, step: Step, text: str, checks: Sequence[Check], play: Play, open_: Sequence[ToolCall]
 ) -> Turn:
-    results = [play.decide(call, step) for call in open_] if step.approve is not None else []
+    results = [_decided(play, call, step) for call in open_] if step.approve is not None else []
     calls: list[ToolCall] = []
     pending: list[ToolCall] = []
     for name, arguments, times, result in _expected(checks):
@@ -161,6 +161,16 @@ def _turn(  # noqa: PLR0917  # one turn and the world it happens in
         else:
             calls.append(replace(call, result=looked.result if looked.error is None else "{}"))
     return Turn(number, step.sent, text, tuple(calls), tuple(results), tuple(pending))
+
+
+def _decided(play: Play, call: ToolCall, step: Step) -> ToolCall:
+    """What comes of an open call; a tool that the suite does not declare says who approved it, or refuses."""
+    if call.name in play:
+        return play.decide(call, step)
+    audit = {"approver": step.approver, "rationale": step.rationale}
+    if step.approve:
+        return replace(call, result=json.dumps({"status": "done", "audit": audit}))
+    return replace(call, error=f"refused by {step.approver}: {step.rationale}")
 
 
 def _expected(checks: Sequence[Check]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:

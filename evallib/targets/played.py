@@ -52,6 +52,9 @@ class Play:
         self._tools = tools
         self._ran: list[tuple[str, Mapping[str, Any]]] = []
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._tools
+
     def call(self, name: str, arguments: Mapping[str, Any]) -> Looked:
         """What a model's call gives; a guarded write is only proposed by it."""
         tool = self._tools.get(name)
