@@ -10,7 +10,7 @@ from evallib.adjudication import Readings
 from evallib.entries import Reading
 from evallib.judges import stored_votes
 from evallib.metrics import judge_words
-from evallib.records import Outcome, Sample, SampleKey, ToolCall, Verdict
+from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
 
 __all__ = [
     "calibration_lines",
@@ -139,11 +139,12 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) 
     lines = [
         f"== {sample.case_id} sample {sample.sample}: {_word(outcome)}, score {number(outcome.score)} ({sample.status})"
     ]
-    lines += [printable(line) for line in (sample.answer or "(no answer)").split("\n")]
-    for turn in sample.turns:
-        lines += [_call_line("call", call) for call in turn.tool_calls]
-        lines += [_call_line("left open", call) for call in turn.pending]
-        lines += [_call_line("result of", call, call.result or "") for call in turn.results]
+    last = len(sample.turns) - 1
+    for place, turn in enumerate(sample.turns):
+        text = sample.answer if place == last else turn.text
+        lines += _turn_lines(turn, text, alone=not last)
+    if not sample.turns:
+        lines += _text_lines(sample.answer)
     rows = [
         [
             _verdict_word(v),
@@ -157,6 +158,19 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) 
     ]
     votes = [printable(line) for v in verdicts for line in _vote_lines(v)]
     return [*lines, *table(["verdict", "check", "raw", "", "origin", "reason"], rows), *votes, ""]
+
+
+def _turn_lines(turn: Turn, text: str, *, alone: bool) -> list[str]:
+    """One turn: the request where there are several, what was called, what came of it, and the text."""
+    lines = [] if alone else [printable(f"-- step {turn.step}: {turn.request}").replace("\n", " ")[:200]]
+    lines += [_call_line("call", call) for call in turn.tool_calls]
+    lines += [_call_line("left open", call) for call in turn.pending]
+    lines += [_call_line("result of", call, call.result or "") for call in turn.results]
+    return [*lines, *_text_lines(text)]
+
+
+def _text_lines(text: str) -> list[str]:
+    return [printable(line) for line in (text or "(no answer)").split("\n")]
 
 
 def _vote_lines(verdict: Verdict) -> list[str]:
