@@ -424,3 +424,13 @@ def test_judges_left_out_are_said_by_caption_and_coverage(home: Path, capsys: py
     assert done["metrics"]["judges_left_out"] == ["q"]
     assert "Model judges were left out of this run: q." in done["metrics"]["caption"]
     assert "model judges were left out of this run: q" in done["gate"]["rules"][-1]["reason"]
+
+
+def test_a_conversation_is_shown_step_by_step() -> None:
+    from evallib.printing import sample_lines
+    from evallib.records import Outcome, Sample, Turn
+
+    turns = (Turn(1, "Restart it.", "I wait."), Turn(2, "And now?", "It is\x1b[2J up."))
+    sample = Sample("r", "c-1", 1, turns=turns, answer="It is\x1b[2J up.")
+    lines = sample_lines(sample, [], Outcome("c-1", 1, "scored", passed=True, score=1.0))
+    assert lines[1:5] == ["-- step 1: Restart it.", "I wait.", "-- step 2: And now?", "It is\\x1b[2J up."]
