@@ -165,3 +165,18 @@ def test_an_empty_list_forbids_nothing_and_says_so():
 )
 def test_an_article_inside_a_phrase_may_be_any_or_none(said):
     assert read(f"We {said}.", "restart the pods").passed is False
+
+
+@pytest.mark.parametrize(
+    ("phrase", "said"),
+    [
+        ("reinstall", "Re-installing it helps."),
+        ("run the script", "They ran that script."),
+        ("go", "He went."),
+        ("rebuilding the index", "We rebuilt your index."),
+        ("v1.2-rc", "Use V1.2-RC now."),
+    ],
+)
+def test_every_wording_of_a_phrase_holds_the_letters_it_is_first_sought_by(phrase, said):
+    assert not read(said, phrase).passed
+    assert read("Wait.", phrase).passed

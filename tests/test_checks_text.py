@@ -67,6 +67,22 @@ def test_hits_and_spans_agree_with_a_plain_search(answers):
             assert answer[slice(*verdict.spans)][0] in "a𝄞"
 
 
+@given(st.lists(st.text("ab.x{}0,2\n", max_size=12), min_size=1, max_size=4))
+@pytest.mark.parametrize(
+    ("pattern", "plain"),
+    [
+        ("a.{0,2}b", "a.{0,2}b"),
+        ("a.{2}b|x.{1,}?a", "a.{2}b|x.{1,}?a"),
+        (r"a\.{2}|b[.{2}]x", r"a\.{2}|b[.{2}]x"),
+        (r"\Qa.{0,2}b\E", r"a\.\{0,2\}b"),
+    ],
+)
+def test_a_counted_gap_hits_just_where_it_counts(pattern, plain, answers):
+    for answer, verdict in zip(answers, matches(*answers, any_of=[pattern]), strict=True):
+        hit = re.search(plain, answer, re.IGNORECASE | re.DOTALL)
+        assert (verdict.passed, verdict.spans) == (hit is not None, hit.span() if hit else ())
+
+
 def test_composed_and_decomposed_letters_are_the_same_letter():
     answer = "Ein Cafe\u0301 und Tee"
     (verdict,) = matches(answer, any_of=["café und"])

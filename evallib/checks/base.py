@@ -135,13 +135,18 @@ class Check(BaseModel):
         calls: tuple[int, ...] = (),
     ) -> Verdict:
         """A scored verdict; `passed` defaults to the top value, `raw` to the value."""
-        return self.scorer()(sample, value, reason, raw, passed, spans, calls)
+        value = float(value)
+        return Verdict(
+            sample.case_id, sample.sample, self.id, "scored", reason, value, value if raw is None else raw,
+            value >= 1.0 if passed is None else passed, spans, calls,
+            self.critical, self.weight, self.stochastic, "computed", self._decided(),
+        )  # fmt: skip
 
     def scorer(self) -> Callable[..., Verdict]:
         """What `scored` does, with this check's constants looked up once: for thousands of verdicts in one go."""
         name = self.id
         tail: tuple[bool, float, bool, Origin, str]
-        tail = (self.critical, self.weight, self.stochastic, "computed", self._decides)
+        tail = (self.critical, self.weight, self.stochastic, "computed", self._decided())
 
         def score(  # noqa: PLR0917  # the argument lists of `scored` and of its batches
             sample: Sample,
@@ -164,5 +169,10 @@ class Check(BaseModel):
         """A verdict without a value: not_scored voids the fold, not_applicable leaves it."""
         return Verdict(
             sample.case_id, sample.sample, self.id, "not_scored" if applicable else "not_applicable", reason,
-            critical=self.critical, weight=self.weight, stochastic=self.stochastic, decides=self._decides,
+            critical=self.critical, weight=self.weight, stochastic=self.stochastic, decides=self._decided(),
         )  # fmt: skip
+
+    def _decided(self) -> str:
+        """`_decides`, read where pydantic keeps it: its own way there takes as long as all the rest of a verdict."""
+        private = self.__pydantic_private__
+        return str(private["_decides"]) if private else ""

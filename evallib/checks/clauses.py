@@ -30,6 +30,7 @@ Lead = Literal["sentence", "colon", "pause", "comma", "turn", "aside"]
 
 _SUBJECT = r"(?:you|we|i|they|he|she|it|please|just|simply|instead|only)"
 _CUT = re.compile(
+    r"(?=[^\w\s]|\b\w)(?:"  # a mark or a word begins here: asked once, and not again by every alternative
     r"(?P<sentence>(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<![.!?\u2026])[.!?\u2026]{1,20}[\"')\]*_`~]{0,9}(?=\s|$))"
     r"|(?P<colon>:(?=[\s*_`\"]|$))"
     r"|(?P<pause>;|\u2014|(?<=\s)-{1,3}(?=\s)|[()\[\]|])"
@@ -41,7 +42,7 @@ _CUT = re.compile(
     r"|\band\b(?=\s{1,9}(?:should|must|can|may|will|needs?|has to|have to|could|works?)\b(?! not|n't)))"
     r"|(?P<aside>\b(?:if|unless|until|because|since|when|whenever|once|while|although|though|except|other than"
     r"|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
-    r"|\b(?:before|after)\b(?=\s{1,9}(?:you|we|i|they|he|she|it|the|\w{2,30}ing)\b))"
+    r"|\b(?:before|after)\b(?=\s{1,9}(?:you|we|i|they|he|she|it|the|\w{2,30}ing)\b)))"
 )
 _NOMINAL_BEFORE = re.compile(r"\b(?:the|a|an|this|that|any|of|by|with|from|full|complete|for)\s*[\"'`*_]*$")
 _PRONOUN = re.compile(r"(?:you|we|i|they|he|she|it|please|just)\b")

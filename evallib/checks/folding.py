@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -117,7 +116,7 @@ def merged(spans: Iterable[tuple[int, int]]) -> tuple[int, ...]:
 
 def shown(text: str, limit: int = 80) -> str:
     """`text` on one line in quotes, cut in the middle beyond `limit`; what no file can hold is spelled out."""
-    line = re.sub(r"\s+", " ", text).strip()
+    line = " ".join(text.split())
     if len(line) > limit:
         half = (limit - 5) // 2
         line = f"{line[:half]} ... {line[-half:]}"

@@ -49,9 +49,9 @@ class _NamesTools(ToolCheck):
     def named_tools(self) -> tuple[str, ...]:
         return tuple(self.tools)
 
-    def accepts(self, name: str) -> bool:
-        """Whether `name` is one of the tools, or another name of one."""
-        return any(self.is_tool(name, tool) for tool in self.tools)
+    def accepted(self) -> set[str]:
+        """The names of the tools, and their other names."""
+        return {name for tool in self.tools for name in (tool, *self.aliases.get(tool, ()))}
 
 
 class ToolCalled(_NamesTools):
@@ -69,7 +69,8 @@ class ToolCalled(_NamesTools):
     def judge(self, sample: Sample) -> Verdict:
         """Pass with the first call that fits, fail with the nearest one."""
         calls = sample.tool_calls
-        named = [(nth, call) for nth, call in enumerate(calls, 1) if self.accepts(call.name)]
+        accepted = self.accepted()
+        named = [(nth, call) for nth, call in enumerate(calls, 1) if call.name in accepted]
         for nth, call in named:
             if contains(call.arguments, self.args):
                 told = f"call {nth} of {len(calls)} is {spelled(call)}"
@@ -100,9 +101,9 @@ class ToolForbidden(_NamesTools):
 
     def judge(self, sample: Sample) -> Verdict:
         """Fail with the first forbidden call."""
-        calls = sample.tool_calls
+        calls, accepted = sample.tool_calls, self.accepted()
         for nth, call in enumerate(calls, 1):
-            if self.accepts(call.name):
+            if call.name in accepted:
                 told = f"call {nth} of {len(calls)} is the forbidden {spelled(call)}"
                 return self.scored(sample, False, told, calls=_place(sample, nth))
         return self.scored(sample, True, f"no call of {', '.join(self.tools)} among {_counted(len(calls))}")
