@@ -285,7 +285,7 @@ def test_calls_keep_their_ids_and_results_that_answer_none_of_them() -> None:
 
 
 def test_a_run_read_in_batches_is_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evallib.store.tables.ROW_GROUP", 3)
+    monkeypatch.setattr("evallib.store.tables.BATCH", 3)
     run = stored_run(tmp_path, {"c-1": ["four", "five", "", "six"], "c-2": ["one"] * 7})
     batches = list(run.batches())
     assert [len(samples) for samples, _ in batches] == [3, 3, 3, 2]
@@ -294,7 +294,7 @@ def test_a_run_read_in_batches_is_the_run(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_tables_in_different_orders_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evallib.store.tables.ROW_GROUP", 2)
+    monkeypatch.setattr("evallib.store.tables.BATCH", 2)
     run = stored_run(tmp_path, {"c-1": ["four", "five", "six"]})
     table = verdicts_table(run.id, list(reversed(run.verdicts)))
     path = run.folder / "verdicts.parquet"

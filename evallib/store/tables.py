@@ -51,7 +51,9 @@ __all__ = [
 
 Row = dict[str, Any]
 ROW_GROUP = 8192
-"""Rows that are compressed together, and read together where a table is streamed."""
+"""Rows that are compressed together."""
+BATCH = 2048
+"""Rows in memory at a time where a table is streamed."""
 _USAGE = ("input_tokens", "output_tokens", "calls", "cost_usd")
 
 
@@ -237,7 +239,7 @@ def parquet_writer(sink: Any, schema: pa.Schema, metadata: Mapping[str, str]) ->
 
 
 def stream_table(path: Path, schema: pa.Schema, sha256: str) -> Iterator[pa.Table]:
-    """What `read_table` gives, in pieces of at most `ROW_GROUP` rows, of which one at a time is in memory."""
+    """What `read_table` gives, in pieces of at most `BATCH` rows, of which one at a time is in memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -245,7 +247,7 @@ def stream_table(path: Path, schema: pa.Schema, sha256: str) -> Iterator[pa.Tabl
         if sha256_of(path) != sha256:
             raise InputError(f"{path}: is damaged or was changed after it was written; restore it (see evallib verify)")
         with pq.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(ROW_GROUP):
+            for batch in file.iter_batches(BATCH):
                 yield _as_declared(pa.Table.from_batches([batch]), path, schema, file.schema_arrow.metadata)
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: cannot be read as Parquet; restore it (see evallib verify)") from error
