@@ -1,9 +1,9 @@
-"""Measure evallib on one generated workload: 5,000 samples, 200-word answers, 5 patterns (`make bench`).
+"""Measure evallib on generated workloads (`make bench`); first 5,000 samples, 200-word answers, 5 patterns.
 
 Rescoring against the bare `re` loop over the same Parquet column, each in a process of its own and in turn, imports
 left out; both give a verdict with a reason for every sample and pattern, and the span of a hit. The ratio is the median
 of five pairs, in seconds of CPU over all threads, which other work on the machine disturbs least. Then 5,000 scripted
-samples through `evallib run`.
+samples through `evallib run`. Last, what `bench_scoring` measures.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import time
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+import bench_scoring
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build/bench"
@@ -54,9 +56,13 @@ def main() -> int:
     """All measurements, printed and written to build/bench/bench.json."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--one", choices=["rescore", "bare"], help=argparse.SUPPRESS)
-    one = parser.parse_args().one
-    if one:
-        print(json.dumps(_measured(rescore if one == "rescore" else bare_loop)))
+    parser.add_argument("--scoring", help=argparse.SUPPRESS)
+    parser.add_argument("--full", action="store_true", help="also rescore 500,000 samples, which takes minutes")
+    given = parser.parse_args()
+    if given.scoring:
+        return bench_scoring.child(given.scoring)
+    if given.one:
+        print(json.dumps(_measured(rescore if given.one == "rescore" else bare_loop)))
         return 0
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -64,8 +70,10 @@ def main() -> int:
     store_run(texts)
     taken = [(_child("bare"), _child("rescore")) for _ in range(ROUNDS)]
     found = _summed(taken) | {"run_s": run_scripted(texts)}
-    (FOLDER / "bench.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     _print(found)
+    found["scoring"] = bench_scoring.measure(VOCABULARY.split(), full=given.full)
+    bench_scoring.show(found["scoring"])
+    (FOLDER / "bench.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     return 0
 
 
