@@ -227,6 +227,11 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
             f"{len(rescored['missed'])} missed, {len(rescored['reverse'])} from pass to fail"
         ),
     ]
+    if rescored["outdated"]:
+        lines.append(
+            "recomputed because their kind has judged otherwise since the run was made: "
+            + ", ".join(rescored["outdated"])
+        )
     if rescored["judge_calls"] or rescored["judge_replies_kept"]:
         lines.append(
             f"judges: {rescored['judge_calls']} calls made, {rescored['judge_replies_kept']} replies kept from before"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
@@ -37,6 +37,7 @@ class Forbids(Check):
     phrase can spell: `promised_date` is a concrete date by which something will be delivered.
     """
 
+    revision: ClassVar[int] = 2  # tables, questions, reported advice and articles inside a phrase are read
     check: Literal["forbids"]
     phrases: Texts = ()
     kinds: tuple[Literal["promised_date"], ...] = ()
