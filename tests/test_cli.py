@@ -296,7 +296,7 @@ def test_control_characters_of_an_answer_never_reach_the_terminal(
     out = said(capsys, "show", "r-1", "--case", "c-1")
     assert "\x1b" not in out
     assert "\u202e" not in out
-    assert "\\x1b[2J\\x07 gone" in out
+    assert "⟨U+001B⟩[2J⟨U+0007⟩ gone" in out
 
 
 def test_two_runs_of_one_suite_are_pooled_and_of_two_are_not(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
