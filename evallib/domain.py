@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from evallib.patterns import is_whole, refuse_broken
 
 __all__ = ["Domain", "EntityKind", "Returns", "Tool"]
 
@@ -65,7 +66,7 @@ class EntityKind(_Written):
     names: tuple[str, ...] = ()
     """Every name that exists."""
     pattern: str = ""
-    """A regular expression for ids of this kind, found as whole words in any case, as in `INC-[0-9]+`."""
+    """RE2 for ids of this kind, found as whole words in any case, as in `INC-[0-9]+`."""
     ambiguous: tuple[str, ...] = ()
     """Names that are ordinary words too: they count only where the wording claims the entity ("the cache service")."""
     reserved: tuple[str, ...] = ()
@@ -74,10 +75,8 @@ class EntityKind(_Written):
     @field_validator("pattern")
     @classmethod
     def _compiles(cls, pattern: str) -> str:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"pattern {pattern!r} is broken: {error}") from error
+        if pattern:
+            refuse_broken(pattern, "i")
         return pattern
 
     @model_validator(mode="after")
@@ -97,13 +96,13 @@ class EntityKind(_Written):
         if self.names:
             return name.casefold() in {one.casefold() for one in self.names}
         reserved = {one.casefold() for one in self.reserved}
-        return name.casefold() not in reserved and re.fullmatch(self.pattern, name, re.IGNORECASE) is not None
+        return name.casefold() not in reserved and is_whole(self.pattern, name)
 
     def knows(self, name: str) -> bool:
         """Whether an entity of this kind may be named so: it exists, is reserved, or ids are given by pattern alone."""
         if name in self.names or name in self.reserved:
             return True
-        return not self.names and re.fullmatch(self.pattern, name, re.IGNORECASE) is not None
+        return not self.names and is_whole(self.pattern, name)
 
 
 @dataclass(frozen=True, slots=True)

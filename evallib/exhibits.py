@@ -19,6 +19,7 @@ from evallib.gate import Decision
 from evallib.metrics import curves, judge_words, passes_histogram, per_case, per_case_check
 from evallib.printing import interval, number, sample_lines
 from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, whole_seconds
+from evallib.session import base_folder
 from evallib.store import Run, StoredRescoring
 
 if TYPE_CHECKING:
@@ -207,12 +208,8 @@ class Exhibits:
 
 
 def open_exhibits(run: str, *, data: str | Path, adjudications: str | Path) -> Exhibits:
-    """A stored run to show; relative folders count from here, or from the folder above that has `data`.
-
-    Jupyter starts a notebook in the notebook's own folder, papermill where it was called: both must find the same run.
-    """
-    here = Path.cwd()
-    base = next((place for place in (here, *here.parents) if (place / data / "runs").is_dir()), here)
+    """A stored run to show; relative folders count from `base_folder`."""
+    base = base_folder(data)
     return Exhibits(tuple(load_views(run, base / data, base / adjudications)))
 
 

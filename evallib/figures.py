@@ -142,7 +142,20 @@ def _pooled(runs: Sequence[Run], name: str, log: Any) -> Figures:
             f"runs {views[0].run.id!r} and {other.run.id!r} were scored by different criteria; figures of two criteria "
             "are never pooled"
         )
+    _refuse_other_meaning(views)
     return Figures(views)
+
+
+def _refuse_other_meaning(views: Sequence[View]) -> None:
+    """A kind of check whose code came to judge otherwise gives figures of two criteria under one suite."""
+    first: dict[tuple[str, str], tuple[str, str]] = {}
+    for view, verdict in ((one, v) for one in views for v in one.verdicts if len(views) > 1 and v.decides):
+        decides, run_id = first.setdefault((verdict.case_id, verdict.check_id), (verdict.decides, view.run.id))
+        if decides != verdict.decides:
+            raise InputError(
+                f"check {verdict.check_id!r} of runs {run_id!r} and {view.run.id!r} was judged under other criteria or "
+                "by another version of its kind; rescore both with one suite and pool those views"
+            )
 
 
 def load_gate(path: Path, suite: Suite) -> Gate:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from evallib.checks.judge import Judge
 from evallib.records import Sample, Usage, Verdict, canonical_json, digest
+from evallib.strict_json import read_json
 
 __all__ = [
     "UNCALIBRATED",
@@ -152,7 +153,7 @@ def read_vote(reply: str, check: Judge) -> Vote:
     scale, and a text `reason` that may be missing. No other keys, no code fence, no reasoning beside it.
     """
     try:
-        read = json.loads(reply, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        read = read_json(reply)
     except (ValueError, RecursionError):
         return _problem(_why_no_json(reply), reply)
     verdict, reason = _KEYS[check.mode]
@@ -192,16 +193,6 @@ def _why_no_json(reply: str) -> str:
     if start.startswith("```"):
         return "the JSON stands in a code fence"
     return "not one JSON object" if start else "an empty reply"
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(name)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a key stands twice")
-    return dict(pairs)
 
 
 def judge_verdict(

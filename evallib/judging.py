@@ -24,8 +24,7 @@ from evallib.judges import (
     prompt_digest,
     read_vote,
 )
-from evallib.records import Sample, Usage, Verdict
-from evallib.targets.base import escape
+from evallib.records import Sample, Usage, Verdict, storable
 
 __all__ = ["Estimate", "JudgePanel", "Jury", "Replies", "estimate", "is_same_model"]
 
@@ -227,7 +226,7 @@ class Jury:
         except Exception as error:  # noqa: BLE001  # one vote's trouble is that vote's problem, whatever it was
             return f"{type(error).__name__}: {error}"[:300]
         self._tell_pace(time.monotonic() - started)
-        reply = replace(reply, text=escape(reply.text))
+        reply = replace(reply, text=storable(reply.text))
         if self._replies is not None:
             self._replies.keep(ballot.key, reply)
         return reply
@@ -251,4 +250,4 @@ def _vote(ballot: _Ballot, reply: Future[Reply | str]) -> Vote:
         )
         return Vote(None, "", problem, ballot.seed, said.usage)
     vote = read_vote(said.text, ballot.check)
-    return Vote(vote.score, escape(vote.reason), escape(vote.problem), ballot.seed, said.usage)
+    return Vote(vote.score, storable(vote.reason), storable(vote.problem), ballot.seed, said.usage)

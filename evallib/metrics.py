@@ -23,7 +23,6 @@ __all__ = [
     "Summary",
     "WithoutErrors",
     "curves",
-    "fallen_checks",
     "judge_words",
     "over_cases",
     "pass_at_k",
@@ -234,16 +233,6 @@ def per_case_check(outcomes: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFra
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def fallen_checks(before: Mapping[str, CheckSummary], after: Mapping[str, CheckSummary]) -> dict[str, float]:
-    """Checks whose mean (raw units) fell, with the change: what a risen score can hide (article 1)."""
-    fell = {}
-    for name in before.keys() & after.keys():
-        old, new = before[name]["mean_raw"], after[name]["mean_raw"]
-        if old is not None and new is not None and new < old - 1e-9:
-            fell[name] = new - old
-    return dict(sorted(fell.items()))
 
 
 def _planned(outcomes: pd.DataFrame) -> pd.DataFrame:

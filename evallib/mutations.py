@@ -35,6 +35,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from evallib.checks.base import Check
+from evallib.patterns import flagged, found
 from evallib.records import Sample, ToolCall, Turn
 from evallib.suite import Suite
 
@@ -180,13 +181,13 @@ def _matches(check: Any, ideal: Sample, _: Suite) -> Made:
 
 
 def _example(pattern: str) -> str | None:
-    """A text that Python's reading of `pattern` finds a hit in; None where it is written in RE2's own way."""
+    """A text that `pattern` finds a hit in; None where only RE2 can read it, not the generator."""
     from rstr import Rstr
 
     for attempt in range(5):
         try:
             text = str(Rstr(Random(attempt)).xeger(re.sub(r"\(\?[ims]+\)|[*+](?![*+])", _shorter, pattern)))  # noqa: S311  # an example, no secret
-            if re.search(pattern, text, re.IGNORECASE | re.DOTALL):
+            if found(flagged(pattern, "is"), text):
                 return text
         except (re.error, ValueError, KeyError, OverflowError, RecursionError):
             return None

@@ -11,10 +11,10 @@ from evallib.entries import Reading
 from evallib.judges import stored_votes
 from evallib.metrics import judge_words
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
+from evallib.sheet import visible
 
 __all__ = [
     "calibration_lines",
-    "printable",
     "progress_bar",
     "reading_lines",
     "rescored_lines",
@@ -24,14 +24,6 @@ __all__ = [
     "table",
     "views_table",
 ]
-
-
-def printable(text: str) -> str:
-    """The text with everything a terminal would act on spelled out; line breaks and tabs stay."""
-    return "".join(
-        c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}"
-        for c in text
-    )
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -128,7 +120,7 @@ def sample_table(samples: Sequence[Sample], outcomes: Mapping[SampleKey, Outcome
                 _word(outcome),
                 number(outcome.score),
                 sample.status,
-                printable(outcome.reason)[:90].replace("\n", " "),
+                visible(outcome.reason)[:90].replace("\n", " "),
             ]
         )
     return table(["case", "sample", "outcome", "score", "status", "reason"], rows)
@@ -152,17 +144,17 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) 
             number(v.raw),
             "critical" if v.critical else "",
             v.origin,
-            printable(v.reason)[:120].replace("\n", " "),
+            visible(v.reason)[:120].replace("\n", " "),
         ]
         for v in verdicts
     ]
-    votes = [printable(line) for v in verdicts for line in _vote_lines(v)]
+    votes = [visible(line) for v in verdicts for line in _vote_lines(v)]
     return [*lines, *table(["verdict", "check", "raw", "", "origin", "reason"], rows), *votes, ""]
 
 
 def _turn_lines(turn: Turn, text: str, *, alone: bool) -> list[str]:
     """One turn: the request where there are several, what was called, what came of it, and the text."""
-    lines = [] if alone else [printable(f"-- step {turn.step}: {turn.request}").replace("\n", " ")[:200]]
+    lines = [] if alone else [visible(f"-- step {turn.step}: {turn.request}").replace("\n", " ")[:200]]
     lines += [_call_line("call", call) for call in turn.tool_calls]
     lines += [_call_line("left open", call) for call in turn.pending]
     lines += [_call_line("result of", call, call.result or "") for call in turn.results]
@@ -170,7 +162,7 @@ def _turn_lines(turn: Turn, text: str, *, alone: bool) -> list[str]:
 
 
 def _text_lines(text: str) -> list[str]:
-    return [printable(line) for line in (text or "(no answer)").split("\n")]
+    return [visible(line) for line in (text or "(no answer)").split("\n")]
 
 
 def _vote_lines(verdict: Verdict) -> list[str]:
@@ -183,7 +175,7 @@ def _vote_lines(verdict: Verdict) -> list[str]:
 
 def _call_line(what: str, call: ToolCall, came: str = "") -> str:
     ended = f" error: {call.error}" if call.error else f" {came}" if came else ""
-    return printable(f"-- {what} {call.name} {dict(call.arguments)}{ended}").replace("\n", " ")[:200]
+    return visible(f"-- {what} {call.name} {dict(call.arguments)}{ended}").replace("\n", " ")[:200]
 
 
 def _verdict_word(verdict: Verdict) -> str:
@@ -206,7 +198,7 @@ def reading_lines(readings: Readings) -> list[str]:
                     entry.reading,
                     entry.author,
                     entry.cause,
-                    printable(entry.reason)[:90],
+                    visible(entry.reason)[:90],
                 ]
             )
     lines = table(["case", "sample", "check", "stands", "reading", "by", "cause", "reason"], rows)
@@ -227,6 +219,11 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
             f"{len(rescored['missed'])} missed, {len(rescored['reverse'])} from pass to fail"
         ),
     ]
+    if rescored["outdated"]:
+        lines.append(
+            "recomputed because their kind has judged otherwise since the run was made: "
+            + ", ".join(rescored["outdated"])
+        )
     if rescored["judge_calls"] or rescored["judge_replies_kept"]:
         lines.append(
             f"judges: {rescored['judge_calls']} calls made, {rescored['judge_replies_kept']} replies kept from before"
@@ -270,7 +267,7 @@ def calibration_lines(record: Mapping[str, Any]) -> list[str]:
     missed = [item for item in record["items"] if not item["matched"]]
     said = {True: "pass", False: "fail", None: "no verdict"}
     items = [
-        [i["id"], i["kind"], said[i["label"]], said[i["predicted"]], printable(i["reason"])[:90].replace("\n", " ")]
+        [i["id"], i["kind"], said[i["label"]], said[i["predicted"]], visible(i["reason"])[:90].replace("\n", " ")]
         for i in missed
     ]
     lines = [

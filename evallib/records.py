@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -28,6 +29,7 @@ __all__ = [
     "digest",
     "judged_by",
     "samples_schema",
+    "storable",
     "turns_schema",
     "verdicts_schema",
     "whole_seconds",
@@ -47,8 +49,16 @@ STRICT = "strict"
 POST_HOC_LABEL = "chosen after reading the answers"
 PREDICTED_LATE = "predicted after preview"
 """Stands beside the label of a rescoring whose expected flips were edited after a preview."""
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 SCHEMA_VERSION = "2"
 """1 had no `calls` in verdicts; such files are still read."""
+
+
+def storable(text: str) -> str:
+    r"""`text` with NULs and lone surrogates, which no table can hold, written out as in `\u0000`."""
+    if text.isascii() and "\x00" not in text:
+        return text
+    return _UNSTORABLE.sub(lambda hit: f"\\u{ord(hit[0]):04x}", text)
 
 
 def canonical_json(value: object) -> str:

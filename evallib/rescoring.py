@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evallib.checks.foreign import Foreign
 from evallib.checks.judge import Judge
 from evallib.collector import collector_paused
 from evallib.entries import Rescoring, read_entry
@@ -64,6 +65,8 @@ class RescoredRun:
     flips: tuple[Flip, ...]
     missed: tuple[dict[str, Any], ...]
     """Expected flips that did not happen."""
+    outdated: tuple[str, ...] = ()
+    """Checks whose kind has judged otherwise since the run was made: nothing of theirs is carried over."""
 
 
 class Rescored(NamedTuple):
@@ -86,6 +89,7 @@ class Rescored(NamedTuple):
             "preview": self.logged is None,
             "recomputed": sum(one.recomputed for one in self.runs),
             "carried": sum(one.carried for one in self.runs),
+            "outdated": sorted({check for one in self.runs for check in one.outdated}),
             "judge_calls": self.judge_calls,
             "judge_replies_kept": self.judge_replies_kept,
             "flips": flips,
@@ -189,6 +193,7 @@ def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str,
         "suite_sha256": hashlib.sha256(suite_text).hexdigest(),
         "recomputed": one.recomputed,
         "carried": one.carried,
+        "outdated": list(one.outdated),
         "flips": [flip.as_dict() for flip in one.flips],
         "missed": list(one.missed),
     }
@@ -205,7 +210,8 @@ def rescore_run(
     """The verdicts of `run` under `suite`: recomputed where criteria changed, carried over where they did not.
 
     `keep` is given the verdicts of some thousand samples at a time, in stored order; nothing else holds them.
-    Recorded checks and samples that ended in an error keep their verdicts. Judges: see `rejudging`. InputError when
+    What a kind judged before its code changed its meaning (`Check.revision`) is recomputed too. Recorded checks and
+    samples that ended in an error keep their verdicts. Judges: see `rejudging`. InputError when
     the suite lacks a case or asks something else.
     """
     _refuse_other_questions(run, suite)
@@ -213,17 +219,42 @@ def rescore_run(
     expected: set[tuple[str, int, str]] = {(e.case, e.sample, e.to) for e in entry.expects if e.run == run.id}
     flips: list[Flip] = []
     recomputed = carried = 0
+    outdated: set[str] = set()
     for samples, before in run.batches():
         with collector_paused():
-            after, count = _rescored(run, samples, before, suite, kept_checks, jury)
+            after, count, late = _rescored(run, samples, before, suite, kept_checks, jury)
             flips += _flips(run, suite, samples, before, after, expected)
             keep(after)
+            outdated |= late
             carried += count
             recomputed += len(after) - count
             del after, before, samples
     happened = {(f.case_id, f.sample, f.after) for f in flips}
     missed = [e for e in entry.expects if e.run == run.id and (e.case, e.sample, e.to) not in happened]
-    return RescoredRun(run, recomputed, carried, tuple(flips), tuple(e.model_dump() for e in missed))
+    told = tuple(e.model_dump() for e in missed)
+    return RescoredRun(run, recomputed, carried, tuple(flips), told, tuple(sorted(outdated)))
+
+
+def _outdated(run: Run, verdicts: Sequence[Verdict]) -> set[tuple[str, int, str]]:
+    """The computed verdicts that stand under another digest than the code gives the run's own criteria now."""
+    today = {
+        (case_id, bound.check.id): bound.decides
+        for case_id in run.plan["cases"]
+        for bound in run.suite.bound[case_id]
+        if bound.check.computable and not isinstance(bound.check, Foreign)
+    }
+    late = (v for v in verdicts if v.decides != today.get((v.case_id, v.check_id), v.decides))
+    return {(v.case_id, v.sample, v.check_id) for v in late}
+
+
+class _Batch(NamedTuple):
+    """The verdicts on some samples, in their order."""
+
+    verdicts: list[Verdict]
+    carried: int
+    """How many of them were carried over."""
+    outdated: set[str]
+    """As in `RescoredRun`."""
 
 
 def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
@@ -233,22 +264,24 @@ def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
     suite: Suite,
     kept_checks: Mapping[str, list[BoundCheck]],
     jury: Jury | None,
-) -> tuple[list[Verdict], int]:
-    """The verdicts on these samples in their order, and how many of them were carried over."""
+) -> _Batch:
     strict = {(v.case_id, v.sample, v.check_id): v for v in before}
     errored = {s.key for s in samples if s.status in ERROR_STATUSES}
     sound = [s for s in samples if s.key not in errored]
     carried = {key: replace(v, origin="carried") for key, v in strict.items() if key[:2] in errored}
+    outdated = _outdated(run, before)
     for sample in sound:
         for bound in kept_checks[sample.case_id]:
-            verdict = _carried(sample, bound, strict.get((*sample.key, bound.check.id)))
+            key = (*sample.key, bound.check.id)
+            verdict = _carried(sample, bound, None if key in outdated else strict.get(key))
             if verdict is not None:
-                carried[(*sample.key, bound.check.id)] = verdict
+                carried[key] = verdict
     judged = rejudge(run, suite, sound, strict, jury)
     carried |= judged.carried
     verdicts = score_samples(suite, sound, judged.computed, carried=carried)
     place = {sample.key: number for number, sample in enumerate(samples)}
-    return sorted(verdicts, key=lambda v: place[v.case_id, v.sample]), len(carried)
+    ordered = sorted(verdicts, key=lambda v: place[v.case_id, v.sample])
+    return _Batch(ordered, len(carried), {check_id for *_, check_id in outdated})
 
 
 def _kept_checks(run: Run, suite: Suite) -> dict[str, list[BoundCheck]]:

@@ -18,7 +18,7 @@ from evallib.store import LoggedEntry, Run, append_entry, open_run, read_log
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ReviewSession", "open_session", "queue_frame", "readings_frame", "review_queue"]
+__all__ = ["ReviewSession", "base_folder", "open_session", "queue_frame", "readings_frame", "review_queue"]
 
 FAILURES, EVERYTHING = "strict failures", "every answer"
 
@@ -197,15 +197,20 @@ class ReviewSession:
         return make_sheet(self._samples[key], self._verdicts[key], self._outcomes[key], self.run.suite, standing)
 
 
-def open_session(
-    run: str, *, data: str | Path, adjudications: str | Path, author: str = "", failing_only: bool = True
-) -> ReviewSession:
-    """A sitting over a stored run; relative folders count from here, or from the folder above that has `data`.
+def base_folder(data: str | Path) -> Path:
+    """Where a notebook's relative folders count from: here, or the folder above that has the runs of `data`.
 
     Jupyter starts a notebook in the notebook's own folder, papermill where it was called: both must find the same run.
     """
     here = Path.cwd()
-    base = next((place for place in (here, *here.parents) if (place / data / "runs").is_dir()), here)
+    return next((place for place in (here, *here.parents) if (place / data / "runs").is_dir()), here)
+
+
+def open_session(
+    run: str, *, data: str | Path, adjudications: str | Path, author: str = "", failing_only: bool = True
+) -> ReviewSession:
+    """A sitting over a stored run; relative folders count from `base_folder`."""
+    base = base_folder(data)
     return ReviewSession(open_run(run, base / data), base / adjudications, author, failing_only=failing_only)
 
 

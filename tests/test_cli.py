@@ -296,7 +296,7 @@ def test_control_characters_of_an_answer_never_reach_the_terminal(
     out = said(capsys, "show", "r-1", "--case", "c-1")
     assert "\x1b" not in out
     assert "\u202e" not in out
-    assert "\\x1b[2J\\x07 gone" in out
+    assert "⟨U+001B⟩[2J⟨U+0007⟩ gone" in out
 
 
 def test_two_runs_of_one_suite_are_pooled_and_of_two_are_not(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -393,9 +393,10 @@ def test_a_reader_that_has_gone_is_no_trouble_and_a_full_disk_is(home: Path) -> 
 
 
 def documented() -> dict[str, set[str]]:
-    """Command to the options of its row in README's table."""
+    """Command to the options that README's section on the command line gives it."""
     readme = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `evallib ([a-z-]+)(.*)$", readme, re.MULTILINE)
+    section = readme.split("\n## The command line\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^    evallib ([a-z-]+)(.*(?:\n {12,}.*)*)", section, re.MULTILINE)
     return {name: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", row)) for name, row in rows}
 
 
@@ -433,4 +434,4 @@ def test_a_conversation_is_shown_step_by_step() -> None:
     turns = (Turn(1, "Restart it.", "I wait."), Turn(2, "And now?", "It is\x1b[2J up."))
     sample = Sample("r", "c-1", 1, turns=turns, answer="It is\x1b[2J up.")
     lines = sample_lines(sample, [], Outcome("c-1", 1, "scored", passed=True, score=1.0))
-    assert lines[1:5] == ["-- step 1: Restart it.", "I wait.", "-- step 2: And now?", "It is\\x1b[2J up."]
+    assert lines[1:5] == ["-- step 1: Restart it.", "I wait.", "-- step 2: And now?", "It is⟨U+001B⟩[2J up."]

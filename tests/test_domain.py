@@ -122,3 +122,21 @@ def test_the_other_harness_s_cases(case: Any) -> None:
     )
     problems = list(domain.unknown_entities(expected["name"], expected["args"]))
     assert (not problems) is (case["expected"]["accepted"] and case["parity"] == "core")
+
+
+@pytest.mark.parametrize("pattern", ["(a|a)*b", "(a+)+$", "(?:a?){60}a{60}b"])
+def test_a_hostile_pattern_costs_no_more_than_another(pattern: str) -> None:
+    kind = EntityKind(pattern=pattern)
+    text = "a" * 5_000 + "!"  # `re` would not come back from it
+    assert not kind.exists(text)
+    assert not kind.knows(text)
+
+
+def test_a_pattern_of_ids_is_re2_and_fits_the_whole_name() -> None:
+    kind = EntityKind(pattern="inc-[0-9]+|t-[0-9]")
+    assert kind.exists("INC-12")
+    assert not kind.exists("INC-12\n")
+    assert not kind.exists("x INC-12")
+    assert not kind.exists("T-12")
+    with pytest.raises(ValueError, match="look-around"):
+        EntityKind(pattern="(?=INC)INC-[0-9]+")

@@ -105,7 +105,7 @@ def test_failing_answers_are_shown_at_most_as_many_as_asked(exhibits):
 def test_control_characters_of_an_answer_are_spelled_out(tmp_path):
     stored_run(tmp_path, {"c-1": ["\x1b[2Jgone"], "c-2": ["five"]})
     exhibits = open_exhibits("r-1", data=tmp_path, adjudications=tmp_path / "log")
-    assert "\\x1b[2Jgone" in exhibits.failing()
+    assert "⟨U+001B⟩[2Jgone" in exhibits.failing()
 
 
 def test_the_gate_gives_one_row_per_rule(exhibits):

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallib import metrics
 from evallib.errors import InputError
 from evallib.estimators import Counts, over_cases, wilson, wilson_interval
 from evallib.metrics import curves, pass_at_k, pass_hat_k, passes_histogram, per_case, summarise
@@ -281,14 +280,6 @@ def test_a_judge_is_named_and_called_uncalibrated() -> None:
     verdicts = pd.DataFrame([{**VERDICT, "case_id": "c00", "raw": 5.0, "stochastic": True, "judge": judge}])
     check = summarise(outcomes("p"), verdicts)["by_check"]["policy"]
     assert (check["judge"], check["calibration"], check["mean_raw"]) == (["m-1"], "uncalibrated", 5.0)
-
-
-def test_a_check_that_fell_is_named_although_the_score_rose() -> None:
-    def one(policy: float, facts: float) -> Any:
-        both = [{"check_id": "policy", "raw": policy}, {"check_id": "facts", "raw": facts}]
-        return summarise(outcomes("p"), pd.DataFrame([{**VERDICT, "case_id": "c00", **b} for b in both]))["by_check"]
-
-    assert metrics.fallen_checks(one(0.7, 0.1), one(0.5, 0.9)) == {"policy": pytest.approx(-0.2)}
 
 
 def test_input_frames_stay_as_they_were() -> None:

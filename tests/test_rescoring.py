@@ -5,12 +5,16 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from evallib.checks.facts import Mentions
+from evallib.checks.turns import OverSteps
 from evallib.errors import InputError
 from evallib.exhibits import open_exhibits
-from evallib.figures import load_views
+from evallib.figures import load_figures, load_views
+from evallib.printing import rescored_lines
 from evallib.records import POST_HOC_LABEL
-from evallib.rescoring import rescore
-from evallib.store import open_run, read_log, verify_log, verify_run
+from evallib.rescoring import load_rescoring, rescore, rescore_run
+from evallib.store import Run, open_run, read_log, verify_log, verify_run
+from evallib.suite import load_suite
 from evallib.views import open_view
 from tests.making import SUITE, stored_run
 
@@ -174,3 +178,53 @@ def test_a_rescoring_whose_suite_was_changed_afterwards_is_not_read(tmp_path: Pa
     suite.write_text(suite.read_text().replace("pass: critical", "pass: top"))
     with pytest.raises(InputError, match="changed after the rescoring"):
         open_view(open_run("r-1", tmp_path), "rescored:widen", [])
+
+
+def older(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The run as it stands where the kind `mentions` has judged otherwise since."""
+    monkeypatch.setattr(Mentions, "revision", Mentions.revision + 1)
+    return open_run(run.id, run.folder.parent.parent)
+
+
+def test_what_a_kind_judged_before_its_meaning_changed_is_not_carried_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = stored_run(tmp_path, {"c-1": ["four", "it is 4"], "c-2": ["five"]})
+    run = older(stored, monkeypatch)
+    rescored = rescore([run], *files(tmp_path))
+    done = rescored.as_dict()
+    assert (done["recomputed"], done["carried"], done["outdated"]) == (3, 3, ["says"])
+    assert any("judged otherwise since the run was made: says" in line for line in rescored_lines(done))
+    assert rescored.entry.runs[0]["outdated"] == ["says"]
+    view = open_view(run, "rescored:widen", [])
+    assert {v.decides for v in view.verdicts} == {b.decides for bounds in view.suite.bound.values() for b in bounds}
+
+
+def test_runs_judged_by_two_revisions_of_a_kind_are_not_pooled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    older(stored_run(tmp_path, {"c-1": ["four"]}), monkeypatch)
+    stored_run(tmp_path, {"c-1": ["four"]}, run_id="r-2")
+    with pytest.raises(InputError, match="check 'says' of runs 'r-1' and 'r-2' was judged under other criteria"):
+        load_figures(["r-1", "r-2"], "strict", tmp_path, tmp_path / "log")
+    assert load_figures(["r-1"], "strict", tmp_path, tmp_path / "log").outcomes.shape[0] == 1
+
+
+def test_expectations_of_steps_know_the_revision_of_their_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = Mentions(id="x", check="mentions", all_of=("four",))
+    both = OverSteps(id="x", parts=((1, part),))
+    before = part.measures(), both.measures()
+    monkeypatch.setattr(Mentions, "revision", Mentions.revision + 1)
+    assert part.measures() != before[0]
+    assert both.measures() != before[1]
+    monkeypatch.setattr(Mentions, "revision", 1)
+    assert "revision" not in part.criteria()
+
+
+def test_the_shipped_run_opens_verifies_and_is_known_to_be_older_than_its_kinds(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parent.parent
+    run = open_run("basics-smollm2", root / "data")
+    assert verify_run(run, tmp_path).problems == []
+    (tmp_path / "entry.yaml").write_text(ENTRY)
+    suite = load_suite(root / "data/suites/basics")
+    done = rescore_run(run, suite, load_rescoring(tmp_path / "entry.yaml"))
+    checks = [bound.check for bounds in run.suite.bound.values() for bound in bounds]
+    assert done.outdated == tuple({check.id for check in checks if check.revision > 1}) == ("right",)

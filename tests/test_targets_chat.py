@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from evallib.domain import Returns, Tool
 from evallib.endpoint import Endpoint
 from evallib.errors import InputError
-from evallib.records import ToolCall, Usage
+from evallib.records import ToolCall, Usage, storable
 from evallib.suite import Deadlines, Step, parse_suite
 from evallib.targets import KINDS, TargetOptions, open_target
-from evallib.targets.base import Setting, escape
+from evallib.targets.base import Setting
 from evallib.targets.chat import MAX_ROUNDS, ChatTarget
 from tests.tiny_server import calls, drips, drops, says, sends, tiny_server
 
@@ -170,13 +170,13 @@ def test_nuls_and_lone_surrogates_are_escaped_and_flagged():
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
 def test_any_other_text_stays_as_it_is(text):
-    assert escape(text) == text
+    assert storable(text) == text
 
 
 @given(st.text(st.characters()))
 def test_an_escaped_text_can_always_be_stored(text):
-    assert "\x00" not in escape(text)
-    escape(text).encode()
+    assert "\x00" not in storable(text)
+    storable(text).encode()
 
 
 def test_an_answer_is_kept_byte_for_byte():

@@ -114,7 +114,7 @@ def test_wrong_arguments_give_an_error_and_no_proposal(arguments, said):
 
 
 def test_an_argument_whose_schema_is_none_is_refused_before_anything_runs():
-    with pytest.raises(InputError, match="tool 'look', argument 'at': no JSON Schema: 'txt' is not valid"):
+    with pytest.raises(InputError, match="tool 'look', argument 'at': no JSON Schema: type: 'txt' is not valid"):
         PlayedTools({"look": Tool(arguments={"at": {"type": "txt"}})})
 
 
@@ -147,3 +147,20 @@ def test_whatever_a_model_sends_gives_a_result_or_an_error(arguments):
     for name in ("status", "restart", "free", "rm"):
         looked = world.call(name, arguments)
         assert (looked.result is None) != (looked.error is None)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"pattern": "(?=a)a"}, "look-around"),
+        ({"$ref": "http://127.0.0.1:9/schema.json"}, "points outside the schema"),
+    ],
+)
+def test_a_schema_that_could_hang_or_fetch_is_refused(schema, message):
+    with pytest.raises(InputError, match=f"tool 'look', argument 'at': .*{message}"):
+        PlayedTools({"look": Tool(arguments={"at": schema})})
+
+
+def test_a_hostile_pattern_of_an_argument_is_answered_at_once():
+    play = PlayedTools({"look": Tool(arguments={"at": {"type": "string", "pattern": "^(a+)+$"}})}).begin()
+    assert "does not match" in play.call("look", {"at": "a" * 5_000 + "!"}).error

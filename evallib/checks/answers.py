@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -31,6 +31,7 @@ class Exact(Check):
     Thought parts do not count, nor does a label such as `Answer:` where the answer is that one line.
     """
 
+    revision: ClassVar[int] = 2  # thought parts and labels are left out
     check: Literal["exact"]
     any_of: Texts
 
@@ -65,6 +66,7 @@ class Number(Check):
     the number must carry one of these units; without it units are not read.
     """
 
+    revision: ClassVar[int] = 2  # thought parts are left out, marked answers found, ambiguous numbers refused
     check: Literal["number"]
     equals: float
     tolerance: float = Field(default=0.0, ge=0)

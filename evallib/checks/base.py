@@ -67,6 +67,8 @@ class Check(BaseModel):
     """True for checks answered by a model."""
     computable: ClassVar[bool] = True
     """False where the verdict cannot be computed from the sample alone (recorded or judged)."""
+    revision: ClassVar[int] = 1
+    """Raised whenever the code comes to give some answer another verdict: digests change, rescorings compute anew."""
 
     id: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     check: str
@@ -116,8 +118,9 @@ class Check(BaseModel):
         return stamped
 
     def criteria(self, *, decisive: bool = True) -> dict[str, Any]:
-        """The configuration that can change a verdict; without weight and criticality when not `decisive`."""
-        return self.model_dump(mode="json", exclude=_NOT_DECISIVE if decisive else _NOT_MEASURING)
+        """All that can change a verdict, the kind's revision too; not weight and criticality when not `decisive`."""
+        written = self.model_dump(mode="json", exclude=_NOT_DECISIVE if decisive else _NOT_MEASURING)
+        return {**written, "revision": self.revision} if self.revision > 1 else written
 
     def measures(self) -> str:
         """Digest (16 hex) of what this check measures, apart from how much it counts."""

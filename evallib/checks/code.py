@@ -17,12 +17,11 @@ from pydantic_core import PydanticCustomError
 from evallib.checks.base import Check
 from evallib.checks.code_worker import compiled
 from evallib.checks.workers import Reply, evaluate
-from evallib.records import Sample, Verdict
+from evallib.records import Sample, Verdict, storable
 
 __all__ = ["Code", "outputs_of"]
 
 _REFERENCE = re.compile(r"key\.([A-Za-z_][A-Za-z0-9_]*)\Z")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _ROUNDING = 1e-9
 """Share of the range by which a sum of floats may miss a bound and still be that bound."""
 
@@ -98,7 +97,7 @@ class Code(Check):
 
     def _verdict(self, sample: Sample, reply: Reply) -> Verdict:
         if reply.value is None:
-            return self.unscored(sample, _storable(f"the code {reply.problem}"))
+            return self.unscored(sample, storable(f"the code {reply.problem}"))
         low, high = self.range
         slack = _ROUNDING * (high - low)
         raw = (high if reply.value else low) if isinstance(reply.value, bool) else reply.value
@@ -106,7 +105,7 @@ class Code(Check):
         if not low <= raw <= high:
             return self.unscored(sample, f"the code returned {raw!r}, outside its range {low:g} to {high:g}")
         passed = raw >= (high if self.pass_at is None else self.pass_at) - slack
-        reason = _storable(reply.reason) if reply.reason.strip() else f"the code returned {reply.value}, and no reason"
+        reason = storable(reply.reason) if reply.reason.strip() else f"the code returned {reply.value}, and no reason"
         return self.scored(sample, (raw - low) / (high - low), reason, raw=raw, passed=passed)
 
 
@@ -148,8 +147,3 @@ def _bound(value: Any, key: Mapping[str, Any]) -> Any:
     if isinstance(value, Mapping):
         return {name: _bound(inner, key) for name, inner in value.items()}
     return [_bound(inner, key) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def _storable(text: str) -> str:
-    """`text` with NULs and lone surrogates, which no table can hold, written out."""
-    return _UNSTORABLE.sub(lambda hit: f"\\u{ord(hit[0]):04x}", text)

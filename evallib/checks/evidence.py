@@ -13,7 +13,7 @@ from evallib.checks.folding import fold
 from evallib.checks.pairing import Pair, pairs_in_text
 from evallib.checks.vocabulary import Entity, Lexicon, Mention
 
-__all__ = ["Facts", "decoded", "read_value"]
+__all__ = ["Facts", "read_value", "unpacked"]
 
 Sign = Literal["", "error", "absent"]
 _DEEPEST = 60
@@ -58,7 +58,7 @@ class _Scope:
     unlisted: set[Entity] = field(default_factory=set)
 
 
-def decoded(text: str) -> Any:
+def unpacked(text: str) -> Any:
     """The object or list that `text` is the JSON of, else `text`; cut JSON loses its escapes."""
     if text.lstrip()[:1] not in ("{", "["):
         return text
@@ -89,7 +89,7 @@ def read_value(
 
 def _build(value: Any, leaves: list[str], depth: int) -> _Node | int:
     if isinstance(value, str):
-        inner = decoded(value) if depth < _DEEPEST else value
+        inner = unpacked(value) if depth < _DEEPEST else value
         if not isinstance(inner, str):
             return _build(inner, leaves, depth + 1)
         lines = [line for line in inner.splitlines() if line.strip()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator
 
@@ -49,6 +49,7 @@ class Mentions(Check):
     With `share: false` the value is 1 when all are there, else 0.
     """
 
+    revision: ClassVar[int] = 2  # thought parts are left out
     check: Literal["mentions"]
     all_of: Facts
     share: bool = True

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import Field
 
 from evallib.checks.clauses import Reading, read_clauses
-from evallib.checks.evidence import Facts, decoded, read_value
+from evallib.checks.evidence import Facts, read_value, unpacked
 from evallib.checks.extraction import Spoken, is_blank, spoken
 from evallib.checks.folding import Folded, merged
 from evallib.checks.pairing import pairs_in_text
@@ -192,7 +192,7 @@ def _claims(said: Spoken, lexicon: Lexicon, kinds: Sequence[tuple[str, str]]) ->
     reading = read_clauses(said.text, folded)
     entities = [one.entity for one in mentions]
     first = {one.entity: one for one in reversed(mentions)}
-    value: Any = decoded(_unfenced(said.text))
+    value: Any = unpacked(_unfenced(said.text))
     at: dict[tuple[Entity, Entity], Mention] = {}
     pairs: list[tuple[Entity, Entity]] = []
     if isinstance(value, str):

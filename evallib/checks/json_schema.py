@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Any
 
 from evallib.checks.folding import shown
-from evallib.checks.linear import found
-from evallib.checks.text import refuse_broken
+from evallib.patterns import found, refuse_broken
 from evallib.records import canonical_json
 
 __all__ = ["problems", "refuse_broken_schema"]

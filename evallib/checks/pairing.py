@@ -48,7 +48,7 @@ _SPEAKS_ON = r"[\W_\d]*(?:(?:it|its|this|that|which|the (?:same )?{first})\b|(?:
 
 
 def _words(kind: str) -> str:
-    return re.sub(r"[\s_-]+", " ", kind.lower())
+    return re.escape(re.sub(r"[\s_-]+", " ", kind.lower()))
 
 
 def _in_sentence(text: str, mentions: Sequence[Mention], first: str) -> Iterator[tuple[Pair, Mention]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from os.path import commonprefix
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from pydantic import model_validator
 
@@ -38,6 +38,7 @@ class Forbids(Check):
     phrase can spell: `promised_date` is a concrete date by which something will be delivered.
     """
 
+    revision: ClassVar[int] = 2  # tables, questions, reported advice and articles inside a phrase are read
     check: Literal["forbids"]
     phrases: Texts = ()
     kinds: tuple[Literal["promised_date"], ...] = ()

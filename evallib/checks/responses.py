@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from evallib.adk import placeholder
 from evallib.records import ToolCall, Turn
+from evallib.strict_json import read_json
 
 __all__ = ["Response", "decoded", "failure", "is_open", "origin", "responses"]
 
@@ -35,20 +36,9 @@ def decoded(text: str | None) -> Any:
     if text is None:
         return None
     try:
-        return json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_constant)
+        return read_json(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
 
 
 def is_open(response: ToolCall) -> bool:

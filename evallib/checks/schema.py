@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator
 
@@ -15,6 +14,7 @@ from evallib.checks.folding import shown
 from evallib.checks.json_schema import problems, refuse_broken_schema
 from evallib.domain import Domain, EntityKind
 from evallib.records import Sample, Verdict
+from evallib.strict_json import DECODER, StrictJSONError
 
 __all__ = ["Schema"]
 
@@ -98,39 +98,19 @@ def _one_value(text: str) -> Any:
     if text.startswith(("```", "~~~")):
         raise _NotOneValueError("a code fence stands around it")
     try:
-        value, end = json.JSONDecoder(
-            parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_mapping
-        ).raw_decode(text)
+        value, end = DECODER.raw_decode(text)
     except json.JSONDecodeError as error:
         raise _NotOneValueError(f"{error.msg} at character {error.pos + 1}", error.pos) from error
     except RecursionError as error:
         raise _NotOneValueError("nested too deep to be read") from error
-    except _NotOneValueError:
-        raise
+    except StrictJSONError as error:
+        raise _NotOneValueError(str(error)) from error
     except ValueError as error:
         raise _NotOneValueError("a number has too many digits") from error
     rest = text[end:].strip()
     if rest:
         raise _NotOneValueError(f"after the value stands {shown(rest, 60)}", end)
     return value
-
-
-def _no_number(name: str) -> NoReturn:
-    raise _NotOneValueError(f"{name} is no JSON number")
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    return value if math.isfinite(value) else _no_number(digits[:40])
-
-
-def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) < len(pairs):
-        names = [name for name, _ in pairs]
-        again = next(name for name in built if names.count(name) > 1)
-        raise _NotOneValueError(f"key {again!r} stands twice in one object")
-    return built
 
 
 def _span(said: Spoken, error: _NotOneValueError) -> tuple[int, ...]:

@@ -11,19 +11,11 @@ from pydantic import Field, field_validator, model_validator
 from evallib.checks.base import Check, Texts
 from evallib.checks.batch import Batch, TextColumn
 from evallib.checks.folding import merged, shown
+from evallib.patterns import flagged, loosened, refuse_broken, ungrouped
 from evallib.records import Sample, Verdict
 
-__all__ = ["Matches", "Sections", "refuse_broken"]
+__all__ = ["Matches", "Sections"]
 
-_LITERAL = (
-    r"\\Q.*?(?:\\E|\Z)"  # quoted text
-    r"|\\."  # an escaped character
-    r"|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]"  # a character class
-)
-_GROUP = re.compile(_LITERAL + r"|\((?:\?P?<\w+>|(?!\?))", re.DOTALL)
-"""A group that captures opens, or what only looks like it."""
-_GAP = re.compile(_LITERAL + r"|\.\{\d+(?:,\d*)?\}\??", re.DOTALL)
-"""So many characters of any kind, or what only looks like it."""
 _NAMED = 5
 """How many patterns a reason names."""
 
@@ -93,11 +85,11 @@ class Matches(Check):
         """The first hit of `pattern` for each sample that has one."""
         import pyarrow.compute as pc
 
-        flagged = _flagged(pattern, self.flags)
-        positions = pc.indices_nonzero(pc.match_substring_regex(column.arrow, _loosened(flagged)))
+        search = flagged(pattern, self.flags)
+        positions = pc.indices_nonzero(pc.match_substring_regex(column.arrow, loosened(search)))
         if not len(positions):
             return {}
-        spans = pc.extract_regex_span(column.arrow.take(positions), f"(?P<evallib_hit>{_ungrouped(flagged)})")
+        spans = pc.extract_regex_span(column.arrow.take(positions), f"(?P<evallib_hit>{ungrouped(search)})")
         positions, spans = positions.filter(spans.is_valid()), spans.drop_null()
         bounds = pc.struct_field(spans, "evallib_hit").flatten().to_pylist()
         hits: dict[int, _Hit] = {}
@@ -128,20 +120,6 @@ class Matches(Check):
         return self.scored(sample, True, "nothing was recorded, so nothing forbidden was")
 
 
-def _flagged(pattern: str, flags: str) -> str:
-    return f"(?{flags}){pattern}" if flags else pattern
-
-
-def _ungrouped(pattern: str) -> str:
-    """`pattern` with groups that capture nothing: Arrow wants every capturing group named, and each costs time."""
-    return _GROUP.sub(lambda token: "(?:" if token[0][0] == "(" else token[0], pattern)
-
-
-def _loosened(pattern: str) -> str:
-    """A pattern that hits wherever `pattern` does, and perhaps elsewhere: RE2 counts gaps such as `.{0,80}` slowly."""
-    return _GAP.sub(lambda token: ".*" if token[0][0] == "." else token[0], pattern)
-
-
 def _told(hit: _Hit) -> str:
     return f"{hit.pattern!r} hit {shown(hit.text)}"
 
@@ -149,30 +127,6 @@ def _told(hit: _Hit) -> str:
 def _listed(patterns: Sequence[str]) -> str:
     more = f" and {len(patterns) - _NAMED} more" if len(patterns) > _NAMED else ""
     return ", ".join(map(repr, patterns[:_NAMED])) + more
-
-
-def refuse_broken(pattern: str, flags: str = "is") -> None:
-    """ValueError with the remedy when RE2 cannot run `pattern`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pattern.strip():
-        raise ValueError("an empty pattern hits every answer; write what must be found")
-    try:
-        pc.match_substring_regex(pa.nulls(1, pa.string()), _flagged(pattern, flags))
-    except pa.ArrowInvalid as error:
-        complaint = str(error).removeprefix("Invalid regular expression: ").replace(f"(?{flags})", "", 1)
-        raise ValueError(f"pattern {pattern!r} is not RE2 syntax ({complaint}){_remedy(complaint)}") from error
-
-
-def _remedy(complaint: str) -> str:
-    if re.search(r"\(\?<?[=!]", complaint):
-        return "; RE2 has no look-around: write two checks (any_of and none_of), or a code check"
-    if re.search(r"invalid escape sequence: \\[1-9]|\(\?P=", complaint):
-        return "; RE2 has no back-references: write the alternatives out, or a code check"
-    if complaint.endswith(r"\Z"):
-        return r"; the end of the text is \z"
-    return "; correct it, or escape the character with a backslash"
 
 
 class Sections(Check):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator
 
@@ -63,6 +63,7 @@ class ToolCalled(_NamesTools):
     "1"), objects inside them again by the keys named. An empty text is also met by an argument left out.
     """
 
+    revision: ClassVar[int] = 2  # an empty text is met by an argument left out
     check: Literal["tool_called"]
     args: Mapping[str, Any] = Field(default_factory=dict)
 
@@ -97,6 +98,7 @@ class ToolForbidden(_NamesTools):
     Example: `{id: hands-off, check: tool_forbidden, tools: [apply_remediation]}`
     """
 
+    revision: ClassVar[int] = 2  # an empty text is met by an argument left out
     check: Literal["tool_forbidden"]
 
     def judge(self, sample: Sample) -> Verdict:

@@ -36,6 +36,11 @@ class OverSteps(Check):
     parts: tuple[tuple[int, SerializeAsAny[Check]], ...]
     """(step, check) in order."""
 
+    def criteria(self, *, decisive: bool = True) -> dict[str, Any]:
+        """All that can change a verdict, with the revisions of the parts' kinds."""
+        written, revisions = super().criteria(decisive=decisive), [check.revision for _, check in self.parts]
+        return {**written, "revisions": revisions} if max(revisions) > 1 else written
+
     def __call__(self, samples: Sequence[Sample]) -> list[Verdict]:
         """Each part over all samples at once; then, for each sample, the lowest verdict."""
         columns = [self._at(step, check, samples) for step, check in self.parts]

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from evallib.checks.folding import fold
-from evallib.checks.linear import places
 from evallib.domain import EntityKind
+from evallib.patterns import places, ungrouped
 
 __all__ = ["Entity", "Lexicon", "Mention"]
 
@@ -93,19 +93,13 @@ def _pattern(kind: EntityKind) -> str:
     names = sorted({_name(one) for one in (*kind.names, *kind.reserved)} - ambiguous, key=lambda one: (-len(one), one))
     parts = [r"\s+".join(map(_escaped, name.split())) for name in names]
     if kind.pattern:
-        parts.append(rf"\b(?:{_ungrouped(kind.pattern)})\b")
+        parts.append(rf"\b(?:{ungrouped(kind.pattern)})\b")
     return f"(?i:{'|'.join(parts)})" if parts else ""
 
 
 def _escaped(word: str) -> str:
     """`word` for RE2, which takes a backslash before punctuation only."""
     return re.sub(r"[^\w]", lambda hit: f"\\{hit[0]}" if hit[0].isascii() else hit[0], word)
-
-
-def _ungrouped(pattern: str) -> str:
-    """`pattern` with groups that capture nothing: the hit alone is marked."""
-    return re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?P?<\w+>|(?!\?))",
-                  lambda token: "(?:" if token[0][0] == "(" else token[0], pattern)  # fmt: skip
 
 
 def _is_whole(text: str, start: int, end: int, *, loose: bool) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from evallib.errors import InputError
-from evallib.records import Sample, Verdict
+from evallib.records import Sample, Verdict, storable
+from evallib.strict_json import StrictJSONError, read_json
 from evallib.strict_yaml import dump_yaml
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
 
 _LFS = "version https://git-lfs.github.com/spec/"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}\Z")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _WRITTEN_UNSTORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _ABSENT: Any = object()
@@ -104,24 +103,10 @@ def read_source(path: Path, *, inside: str = "") -> SourceFile:
 
 def parse_json(text: str, where: str) -> Any:
     """The JSON value of `text`; NaN, infinities, repeated keys and cut texts are refused with the place."""
-
-    def constant(name: str) -> NoReturn:
-        raise InputError(f"{where}: holds {name}, which is no JSON number; correct it at the source")
-
-    def number(digits: str) -> float:
-        value = float(digits)
-        return value if math.isfinite(value) else constant(digits[:40])
-
-    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        built = dict(pairs)
-        if len(built) != len(pairs):
-            names = [name for name, _ in pairs]
-            again = next(name for index, name in enumerate(names) if name in names[:index])
-            raise InputError(f"{where}: key {again!r} stands twice in one object; keep one")
-        return built
-
     try:
-        return json.loads(text, parse_constant=constant, parse_float=number, object_pairs_hook=mapping)
+        return read_json(text)
+    except StrictJSONError as error:
+        raise InputError(f"{where}: {error}; correct it at the source") from error
     except json.JSONDecodeError as error:
         place = where if text.count("\n") == 0 else f"{where}, line {error.lineno}"
         at_end = error.pos >= len(text.rstrip()) - 1 or "Unterminated" in error.msg
@@ -150,7 +135,7 @@ def escape(value: Any, written: str) -> Escaped:
 
 def _escape(value: Any) -> Escaped:
     if isinstance(value, str):
-        found = _UNSTORABLE.sub(lambda hit: f"\\u{ord(hit.group()):04x}", value)
+        found = storable(value)
         return Escaped(found, found != value)
     if isinstance(value, list):
         parts = [_escape(part) for part in value]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,14 +11,12 @@ from evallib.domain import Tool
 from evallib.records import SampleStatus, Turn, Usage
 from evallib.suite import Deadlines, Step
 
-__all__ = ["ESCAPED", "TRUNCATED", "OpenTarget", "Setting", "Target", "TargetOptions", "TargetOutput", "escape"]
+__all__ = ["ESCAPED", "TRUNCATED", "OpenTarget", "Setting", "Target", "TargetOptions", "TargetOutput"]
 
 ESCAPED = "escaped"
 """Flag: NULs or lone surrogates in a text were replaced by their visible escapes."""
 TRUNCATED = "truncated"
 """Flag: a reply was cut because it reached its length limit."""
-
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +88,3 @@ class Target(Protocol):
 
 OpenTarget = Callable[[str, Setting], Target]
 """Makes a target of the address written after `kind:`; the seam for targets of one's own."""
-
-
-def escape(text: str) -> str:
-    r"""`text` with NULs and lone surrogates, which no table can hold, written out as in `\u0000`."""
-    if text.isascii() and "\x00" not in text:
-        return text
-    return _UNSTORABLE.sub(lambda hit: f"\\u{ord(hit[0]):04x}", text)

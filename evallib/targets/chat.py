@@ -15,9 +15,9 @@ from typing import Any
 
 from evallib.endpoint import BadReply, Endpoint, ModelTimeout, ProviderError, Reply, ToolRequest
 from evallib.errors import InputError
-from evallib.records import SampleStatus, ToolCall, Turn, Usage, digest
+from evallib.records import SampleStatus, ToolCall, Turn, Usage, digest, storable
 from evallib.suite import Deadlines, Step
-from evallib.targets.base import ESCAPED, TRUNCATED, Setting, Target, TargetOutput, escape
+from evallib.targets.base import ESCAPED, TRUNCATED, Setting, Target, TargetOutput
 from evallib.targets.knowledge import Knowledge, Looked
 from evallib.targets.played import PlayedTools
 
@@ -220,7 +220,7 @@ class _Conversation:
 
     def clean(self, text: str) -> str:
         """`text` as a table can hold it, flagged when that changed it."""
-        cleaned = escape(text)
+        cleaned = storable(text)
         if cleaned is not text and cleaned != text:
             self.flags.add(ESCAPED)
         return cleaned

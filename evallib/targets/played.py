@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evallib.checks.json_schema import problems, refuse_broken_schema
 from evallib.checks.tools import contains
 from evallib.domain import Returns, Tool
 from evallib.errors import InputError
@@ -115,16 +116,13 @@ class Play:
 
 
 def _refuse_broken_schemas(tools: Mapping[str, Tool]) -> None:
-    if not tools:
-        return
-    from jsonschema import Draft202012Validator, SchemaError
-
     for name, tool in tools.items():
         for argument, schema in tool.arguments.items():
             try:
-                Draft202012Validator.check_schema(dict(schema))
-            except SchemaError as error:
-                raise InputError(f"tool {name!r}, argument {argument!r}: no JSON Schema: {error.message}") from error
+                if schema:  # an empty one takes any value
+                    refuse_broken_schema(schema)
+            except ValueError as error:
+                raise InputError(f"tool {name!r}, argument {argument!r}: {error}") from error
 
 
 def _spec(name: str, tool: Tool) -> dict[str, Any]:
@@ -140,8 +138,6 @@ def _defaults(tool: Tool) -> dict[str, Any]:
 
 def _problems(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with a call's arguments; nothing is where the tool declares none."""
-    from jsonschema import Draft202012Validator
-
     if not tool.arguments:
         return
     for argument in arguments:
@@ -149,8 +145,8 @@ def _problems(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
             yield f"it takes no argument {argument!r}; it takes {', '.join(tool.arguments)}"
     for argument, schema in tool.arguments.items():
         if argument in arguments:
-            for error in Draft202012Validator(schema).iter_errors(arguments[argument]):
-                yield f"argument {argument!r}: {error.message[:200]}"
+            for problem in problems(schema, arguments[argument]) if schema else ():
+                yield f"argument {argument!r}: {problem.removeprefix('the value: ')}"
         elif "default" not in schema:
             yield f"argument {argument!r} is missing"
 
