@@ -193,9 +193,11 @@ class Exhibits:
 
     @property
     def _rescorings(self) -> list[StoredRescoring]:
-        if not self.run.rescorings:
+        shown = {figures.view for figures in self.views}
+        found = [one for one in self.run.rescorings if f"rescored:{one.name}" in shown]
+        if not found:
             raise InputError(f"run {self.run.id!r} was never rescored; see `evallib rescore --help`")
-        return self.run.rescorings
+        return found
 
     def _label(self, rescoring: StoredRescoring) -> str:
         return self.view(f"rescored:{rescoring.name}").views[0].label

@@ -6,24 +6,23 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evallib.checks.foreign import Foreign
 from evallib.checks.judge import Judge
 from evallib.collector import collector_paused
-from evallib.entries import Rescoring, read_entry
+from evallib.entries import Rescoring
 from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, PREDICTED_LATE, Outcome, Sample, SampleKey, Verdict, digest
 from evallib.rejudging import rejudge, to_be_asked
+from evallib.rescoring_entry import criteria_digests, load_rescoring, refuse_misnamed
 from evallib.scoring import fold_all, score_samples
-from evallib.store import LoggedEntry, Run, publish_rescoring
+from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
-from evallib.store.log import now, preview_stamps, stamp_preview
+from evallib.store.log import now, preview_stamps, stamp_preview, view_name
 from evallib.store.runs import StagedRescoring
-from evallib.strict_yaml import load_yaml
 from evallib.suite import BoundCheck, Suite, load_suite, parse_suite
 
 __all__ = ["Flip", "Rescored", "RescoredRun", "load_rescoring", "rescore", "rescore_run"]
@@ -103,23 +102,6 @@ class Rescored(NamedTuple):
         }
 
 
-def load_rescoring(path: Path) -> Rescoring:
-    """The rescoring entry its author wrote; InputError when it is another kind or holds what the tool stamps."""
-    document = load_yaml(path)
-    entry = read_entry(document)
-    if not isinstance(entry, Rescoring):
-        raise InputError(f"{path}: is a {entry.kind}, expected `kind: rescoring`")
-    stamped = {"time", "written_digest", "suite_digest", "runs", "predicted_after_preview"} & set(document.value)
-    if stamped:
-        raise InputError(f"{path}: {min(stamped)!r} is stamped by the tool; remove it")
-    return entry
-
-
-def view_name(entry: Rescoring) -> str:
-    """`<YYYY-MM-DD>-<slug>`: the folder of a rescoring and the name of its view."""
-    return f"{datetime.fromisoformat(entry.time).astimezone(UTC):%Y-%m-%d}-{entry.slug}"
-
-
 def _label(entry: Rescoring) -> str:
     """The words every figure of the rescoring carries."""
     return f"{POST_HOC_LABEL}; {PREDICTED_LATE}" if entry.predicted_after_preview else POST_HOC_LABEL
@@ -137,24 +119,29 @@ def rescore(
 ) -> Rescored:
     """Apply the suite in `suite_path` to stored runs under the entry in `entry_path`, all runs or none.
 
-    A preview shows what would flip, refuses nothing the entry lacks, and leaves a stamp of what it expected. `jury`
-    answers judges that ask something else than in the run, or have another model or prompt.
+    A preview shows what would flip, refuses nothing the entry lacks (only what it misnames), and leaves a stamp of
+    what it expected. `jury` answers judges that ask something else than in the run, or have another model or prompt.
     """
     suite_path = suite_path / "suite.yaml" if suite_path.is_dir() else suite_path
     load_suite(suite_path, trust_code=trust_code)  # says what is wrong with it, or that it is not there
     text = suite_path.read_bytes()
     suite = parse_suite(text.decode("utf-8"), str(suite_path))
     written = load_rescoring(entry_path)
-    expects = digest([e.model_dump() for e in written.expects], 16)
-    if preview:
-        rescored = tuple(rescore_run(run, suite, written, jury=jury) for run in runs)
-        stamp_preview(adjudications, suite.digest, written.slug, expects)
-        return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(jury))
     for run in runs:
         _refuse_other_questions(run, suite)
+    log = read_log(adjudications)
+    refuse_misnamed(entry_path, written, runs, suite, log)
+    expects = digest([e.model_dump() for e in written.expects], 16)
+    criteria = criteria_digests(runs, suite)
+    if preview:
+        rescored = tuple(rescore_run(run, suite, written, jury=jury) for run in runs)
+        stamp_preview(adjudications, suite.digest, written.slug, expects, criteria)
+        return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(jury))
+    for run in runs:
         _refuse_unlisted(run, suite, written)
         _refuse_judges(run, suite, written, jury)
-    seen = preview_stamps(adjudications, suite.digest, written.slug)
+        _refuse_done(run, written.slug, log)
+    seen = preview_stamps(adjudications, suite.digest, written.slug, criteria)
     entry = written.model_copy(
         update={
             "time": now(),
@@ -164,6 +151,13 @@ def rescore(
         }
     )
     return _written_beside(runs, suite, text, entry, adjudications, jury)
+
+
+def _refuse_done(run: Run, slug: str, log: Sequence[LoggedEntry]) -> None:
+    name = f"{now()[:10]}-{slug}"
+    for one in standing_rescorings(run, log):
+        if one.name == name:
+            raise InputError(f"{one.folder}: exists already and is never overwritten")
 
 
 def _asked(jury: Jury | None) -> tuple[int, int]:

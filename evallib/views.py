@@ -11,7 +11,7 @@ from evallib.entries import Reading
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL, PREDICTED_LATE, STRICT, Outcome, SampleKey, Verdict
 from evallib.scoring import fold, fold_all
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.suite import Suite
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class View:
 def view_names(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
     """The views this run has: strict, each rescoring, and read where somebody read it."""
     read = any(isinstance(e, Reading) and e.run == run.id for _, e in log)
-    return [STRICT, *(f"rescored:{r.name}" for r in run.rescorings), *([READ] if read else [])]
+    return [STRICT, *(f"rescored:{r.name}" for r in standing_rescorings(run, log)), *([READ] if read else [])]
 
 
 def open_view(run: Run, name: str, log: Sequence[LoggedEntry]) -> View:
@@ -83,9 +83,16 @@ def open_view(run: Run, name: str, log: Sequence[LoggedEntry]) -> View:
     if name == READ:
         return _read_view(run, log)
     kind, _, entry = name.partition(":")
-    if kind != "rescored" or not (entry or run.rescorings):
+    standing = standing_rescorings(run, log)
+    if kind != "rescored" or not (entry or standing):
         raise InputError(f"run {run.id!r} has no view {name!r}; its views: {', '.join(view_names(run, log))}")
-    rescoring = run.rescoring(entry) if entry else run.rescorings[-1]
+    named = [one for one in standing if entry in (one.name, one.name[11:])] if entry else standing[-1:]
+    rescoring = named[0] if len(named) == 1 else run.rescoring(entry)
+    if rescoring not in standing:
+        raise InputError(
+            f"{rescoring.folder}: is an unfinished rescoring and no view: its entry is not in the log; run the same "
+            "rescoring again, or name the log with --adjudications"
+        )
     verdicts = rescoring.verdicts(run.id)
     outcomes = fold_all(run.samples, verdicts, rescoring.suite.pass_rule)
     late = rescoring.entry.predicted_after_preview

@@ -1,5 +1,6 @@
 """Changed criteria beside the original: counted, named, dated, and never a byte of the original touched."""
 
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,7 +16,7 @@ from evallib.records import POST_HOC_LABEL
 from evallib.rescoring import load_rescoring, rescore, rescore_run
 from evallib.store import Run, open_run, read_log, verify_log, verify_run
 from evallib.suite import load_suite
-from evallib.views import open_view
+from evallib.views import open_view, view_names
 from tests.making import SUITE, stored_run
 
 ENTRY = """\
@@ -43,7 +44,7 @@ def test_an_expected_flip_is_counted_and_carried_verdicts_are_marked(tmp_path: P
         ("c-1", 2, "fail", "pass", ["says"], True)
     ]
     assert (done["unexpected"], done["missed"], done["reverse"]) == ([], [], [])
-    view = open_view(run, "rescored:widen", [])
+    view = open_view(run, "rescored:widen", read_log(tmp_path / "log"))
     assert {(v.case_id, v.check_id): v.origin for v in view.verdicts}["c-2", "says"] == "carried"
 
 
@@ -70,11 +71,11 @@ def test_the_table_itself_says_that_it_is_post_hoc(tmp_path: Path) -> None:
 def test_unexpected_missed_and_reverse_flips_are_named(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     narrower = SUITE.replace("{facts: [four]}", "{facts: ['4']}")
-    entry = ENTRY.replace("sample: 2", "sample: 3")
+    entry = ENTRY.replace("sample: 2", "sample: 1")
     done = rescore([run], *files(tmp_path, narrower, entry)).as_dict()
     assert [(f["sample"], f["to"]) for f in done["unexpected"]] == [(1, "fail"), (2, "pass")]
     assert [f["sample"] for f in done["reverse"]] == [1]
-    assert [m["sample"] for m in done["missed"]] == [3]
+    assert [m["sample"] for m in done["missed"]] == [1]
 
 
 def test_a_preview_writes_no_view_and_what_is_predicted_after_it_says_so(tmp_path: Path) -> None:
@@ -123,6 +124,21 @@ def test_a_prediction_that_stood_before_the_preview_stays_one(tmp_path: Path) ->
         (WIDER, ENTRY + "time: now\n", "'time' is stamped by the tool"),
         (WIDER, ENTRY.replace("fix: widen", "fix: tweak"), r"entry\.yaml, line 5"),
         (WIDER.replace("c-1", "c-9"), ENTRY, "has no case 'c-1'"),
+        (
+            WIDER,
+            ENTRY.replace("cases: [c-1]", "cases: [c-7]"),
+            r"line 5 \(changes\.0\.cases\.0\): no case 'c-7'; there are c-1, c-2",
+        ),
+        (WIDER, ENTRY.replace("a digit is as good", "' '"), r"line 5 .*reason for 'says' is blank"),
+        (WIDER, ENTRY.replace("\"'4' is four\"", "' '"), r"line 4 \(reason\): the reason is blank"),
+        (WIDER, ENTRY.replace("case: c-1, s", "case: c-2, s"), r"line 6 .*run 'r-1' has no case 'c-2'; there are c-1"),
+        (WIDER, ENTRY.replace("sample: 2", "sample: 3"), r"line 6 .*has no sample 3; it has 1 to 2"),
+        (WIDER, ENTRY + "readings: [r-x]\n", r"line 7 \(readings\.0\): no reading 'r-x' in the log; there are none"),
+        (
+            WIDER,
+            ENTRY.replace("to: pass}]", "to: pass}, {run: r-1, case: c-1, sample: 2, to: fail}]"),
+            r"expects\.1\): expects sample 2 of case 'c-1' to pass and to fail",
+        ),
         (WIDER.replace("pass: critical", "pass: top"), ENTRY, "changes the pass rule from 'critical' to 'top'"),
     ],
 )
@@ -148,6 +164,7 @@ def test_a_changed_weight_carries_the_verdict_under_the_new_weight(tmp_path: Pat
     run = stored_run(tmp_path, {"c-1": ["four"]})
     heavier = SUITE.replace("id: short,", "id: short, weight: 3,")
     entry = ENTRY.replace("check: says, cases: [c-1], fix: widen", "check: short, fix: weight")
+    entry = entry.replace("sample: 2", "sample: 1")
     done = rescore([run], *files(tmp_path, heavier, entry))
     assert {v.check_id: (v.origin, v.weight) for v in done.runs[0].run.rescorings[0].verdicts("r-1")}["short"] == (
         "carried",
@@ -177,7 +194,7 @@ def test_a_rescoring_whose_suite_was_changed_afterwards_is_not_read(tmp_path: Pa
     (suite,) = run.folder.glob("rescored/*/suite.yaml")
     suite.write_text(suite.read_text().replace("pass: critical", "pass: top"))
     with pytest.raises(InputError, match="changed after the rescoring"):
-        open_view(open_run("r-1", tmp_path), "rescored:widen", [])
+        open_view(open_run("r-1", tmp_path), "rescored:widen", read_log(tmp_path / "log"))
 
 
 def older(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
@@ -196,7 +213,7 @@ def test_what_a_kind_judged_before_its_meaning_changed_is_not_carried_over(
     assert (done["recomputed"], done["carried"], done["outdated"]) == (3, 3, ["says"])
     assert any("judged otherwise since the run was made: says" in line for line in rescored_lines(done))
     assert rescored.entry.runs[0]["outdated"] == ["says"]
-    view = open_view(run, "rescored:widen", [])
+    view = open_view(run, "rescored:widen", read_log(tmp_path / "log"))
     assert {v.decides for v in view.verdicts} == {b.decides for bounds in view.suite.bound.values() for b in bounds}
 
 
@@ -228,3 +245,76 @@ def test_the_shipped_run_opens_verifies_and_is_known_to_be_older_than_its_kinds(
     done = rescore_run(run, suite, load_rescoring(tmp_path / "entry.yaml"))
     checks = [bound.check for bounds in run.suite.bound.values() for bound in bounds]
     assert done.outdated == tuple({check.id for check in checks if check.revision > 1}) == ("right",)
+
+
+def killed_after_the_first_folder(tmp_path: Path) -> list[Run]:
+    """Two runs, rescored by a process that was killed between them: the first folder stands, the log is empty."""
+    runs = [stored_run(tmp_path, {"c-1": ["four", "it is 4"]}, run_id=name) for name in ("r-1", "r-2")]
+    rescore(runs, *files(tmp_path))
+    shutil.rmtree(tmp_path / "log")
+    shutil.rmtree(runs[1].folder / "rescored")
+    return [open_run(name, tmp_path) for name in ("r-1", "r-2")]
+
+
+def test_a_rescoring_without_its_entry_in_the_log_is_no_view_and_is_called_unfinished(tmp_path: Path) -> None:
+    run, _ = killed_after_the_first_folder(tmp_path)
+    assert view_names(run, []) == ["strict"]
+    with pytest.raises(InputError, match="unfinished rescoring and no view"):
+        open_view(run, "rescored:widen", read_log(tmp_path / "log"))
+    with pytest.raises(InputError, match="its views: strict"):
+        open_view(run, "rescored", [])
+    (problem,) = verify_run(run, tmp_path / "log").problems
+    assert "is an unfinished rescoring" in problem
+
+
+def test_the_same_rescoring_again_finishes_what_a_kill_left(tmp_path: Path) -> None:
+    runs = killed_after_the_first_folder(tmp_path)
+    (left,) = runs[0].folder.glob("rescored/*")
+    left.rename(left.with_name(f"2026-01-02-{left.name[11:]}"))  # killed on an earlier day
+    rescore(runs, *files(tmp_path))
+    for run in runs:
+        assert [one.name for one in run.folder.glob("rescored/*")] == [left.name]
+        assert verify_run(run, tmp_path / "log").problems == []
+        assert view_names(run, read_log(tmp_path / "log")) == ["strict", f"rescored:{left.name}"]
+    with pytest.raises(InputError, match="exists already"):
+        rescore(runs, *files(tmp_path))
+
+
+def test_a_rescoring_of_the_log_is_never_put_aside_even_when_its_folder_was_changed(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    rescore([run], *files(tmp_path))
+    (entry,) = run.folder.glob("rescored/*/entry.yaml")
+    entry.write_text(entry.read_text().replace("author: r1", "author: r2"))
+    before = {path: path.read_bytes() for path in run.folder.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match="exists already"):
+        rescore([open_run("r-1", tmp_path)], *files(tmp_path))
+    assert {path: path.read_bytes() for path in run.folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_rescoring_that_is_refused_leaves_no_empty_folder(tmp_path: Path) -> None:
+    runs = [stored_run(tmp_path, {"c-1": ["four", "it is 4"]}, run_id=name) for name in ("r-1", "r-2")]
+    rescore([runs[1]], *files(tmp_path))
+    with pytest.raises(InputError, match="exists already"):
+        rescore(runs, *files(tmp_path))
+    (damaged := runs[1].folder / "samples.parquet").write_bytes(b"")
+    again = files(tmp_path, entry=ENTRY.replace("slug: widen", "slug: other"))
+    with pytest.raises(InputError, match=str(damaged)):
+        rescore([open_run(name, tmp_path) for name in ("r-1", "r-2")], *again)
+    assert not (runs[0].folder / "rescored").exists()
+
+
+def test_another_slug_and_another_changelog_do_not_hide_a_preview_of_the_same_criteria(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
+    rescore([run], *files(tmp_path, entry=nothing), preview=True)
+    renamed = WIDER + "changelog: [{date: '2026-01-01', note: another digest}]\n"
+    done = rescore([run], *files(tmp_path, renamed, ENTRY.replace("slug: widen", "slug: wider"))).as_dict()
+    assert done["predicted_after_preview"] is True
+
+
+def test_a_preview_of_other_criteria_says_nothing_of_these(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    other = WIDER.replace("'4'", "'5'")
+    nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
+    rescore([run], *files(tmp_path, other, nothing.replace("slug: widen", "slug: five")), preview=True)
+    assert rescore([run], *files(tmp_path)).as_dict()["predicted_after_preview"] is False

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +28,7 @@ from evallib.store import (
     verify_log,
     verify_run,
 )
-from evallib.store.files import sha256_of, write_new
+from evallib.store.files import sha256_of, staging_folder, write_new
 from evallib.store.journal import read_journal
 from evallib.store.tables import (
     decode_sample,
@@ -193,7 +195,7 @@ def test_a_folder_without_the_right_to_write_is_one_sentence(tmp_path: Path) -> 
         "from evallib.errors import InputError\n"
         "from evallib.store.files import staging_folder\n"
         "os.getuid() or os.setuid(65534)\n"
-        "try: staging_folder(Path(sys.argv[1]) / 'runs' / 'r')\n"
+        "try: staging_folder(Path(sys.argv[1]) / 'runs' / 'r').__enter__()\n"
         "except InputError as error: print(error)\n"
     )
     tmp_path.chmod(0o755)
@@ -302,3 +304,48 @@ def test_tables_in_different_orders_are_told(tmp_path: Path, monkeypatch: pytest
     run.manifest["files"]["verdicts.parquet"] = sha256_of(path)
     with pytest.raises(InputError, match="in another order"):
         list(run.batches())
+
+
+def test_a_log_that_may_not_be_read_is_not_an_empty_one(tmp_path: Path) -> None:
+    """Tried in a child process that gives up root, for whom no folder is closed."""
+    home = Path(tempfile.mkdtemp(dir="/tmp"))
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from evallib.errors import InputError\n"
+        "from evallib.store import read_log, verify_log\n"
+        "from evallib.store.log import preview_stamps\n"
+        "import os\n"
+        "os.getuid() or os.setuid(65534)\n"
+        "for read in (read_log, verify_log, lambda log: preview_stamps(log, '', '', [])):\n"
+        "    try: print(read(Path(sys.argv[1])))\n"
+        "    except InputError as error: print('refused:', error)\n"
+    )
+    try:
+        home.chmod(0o755)
+        append_entry(home, Withdrawal(author="a", withdraws="x", reason="r"))
+        (year,) = (home / "entries").iterdir()
+        for closed in (year, home / "previews"):
+            closed.mkdir(exist_ok=True)
+            closed.chmod(0)
+        found = subprocess.run([sys.executable, "-c", code, str(home)], capture_output=True, text=True, check=True)
+        first, second, third = found.stdout.splitlines()
+        assert f"refused: {year}: cannot be read" in first
+        assert f"refused: {year}: cannot be read" in second
+        assert f"refused: {home / 'previews'}: cannot be read" in third
+    finally:
+        for closed in (year, home / "previews"):
+            closed.chmod(0o755)
+        shutil.rmtree(home)
+
+
+def test_what_a_killed_import_left_is_removed_by_the_next_and_what_lives_is_not(tmp_path: Path) -> None:
+    final = tmp_path / "runs" / "r"
+    code = "import sys; from pathlib import Path; from evallib.store.files import staging_folder as s; import os\n"
+    code += "held = s(Path(sys.argv[1])); held.__enter__(); os._exit(9)"
+    subprocess.run([sys.executable, "-c", code, str(final)], check=False)
+    (left,) = final.parent.iterdir()
+    with staging_folder(final) as living, staging_folder(final) as second:
+        assert {living, second} == set(final.parent.iterdir())
+        assert left not in {living, second}
+    assert list(final.parent.iterdir()) == []

@@ -6,7 +6,7 @@ judges replied; `verify` hashes all of it again.
 """
 
 from evallib.store.journal import Journal
-from evallib.store.log import LoggedEntry, append_entry, publish_rescoring, read_log
+from evallib.store.log import LoggedEntry, append_entry, publish_rescoring, read_log, standing_rescorings
 from evallib.store.replies import ReplyStore
 from evallib.store.runs import Run, StoredRescoring, begin_run, finish_run, import_run, list_runs, open_run
 from evallib.store.verify import Verification, verify_log, verify_run
@@ -26,6 +26,7 @@ __all__ = [
     "open_run",
     "publish_rescoring",
     "read_log",
+    "standing_rescorings",
     "verify_log",
     "verify_run",
 ]

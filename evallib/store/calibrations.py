@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evallib.errors import InputError
-from evallib.store.files import write_new
+from evallib.store.files import files_below, write_new
 
 __all__ = ["known_calibrations", "save_calibration"]
 
@@ -23,9 +23,8 @@ def save_calibration(data: Path, record: Mapping[str, Any]) -> Path:
 
 def known_calibrations(data: Path) -> dict[tuple[str, str], str]:
     """(judge model, prompt digest) to the id of the record with most items that measured them."""
-    folder = data / "calibrations"
     found: dict[tuple[str, str], tuple[int, str]] = {}
-    for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
+    for path in files_below(data / "calibrations", ".json"):
         try:
             record = json.loads(path.read_bytes())
             by, size = record["by"], (int(record["n"]), str(record["id"]))

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
+import re
 import secrets
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from evallib.errors import EvallibError, InfrastructureError, InputError
 
-__all__ = ["disk_errors", "publish_folder", "sha256_of", "staged_file", "staging_folder", "write_new"]
+__all__ = [
+    "disk_errors", "files_below", "locked", "publish_folder", "sha256_of", "staged_file", "staging_folder", "write_new",
+]  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -22,13 +28,43 @@ def disk_errors(path: Path) -> Iterator[None]:
     except EvallibError:
         raise
     except PermissionError as error:
-        raise InputError(f"{error.filename or path}: may not write here; choose another folder with --data") from error
+        raise InputError(f"{error.filename or path}: may not write here; choose a folder you may write to") from error
     except FileExistsError as error:
         raise InputError(f"{path}: exists already and is never overwritten") from error
     except NotADirectoryError as error:
         raise InputError(f"{path}: part of this path is a file, not a folder") from error
     except OSError as error:
         raise InfrastructureError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def files_below(folder: Path, ending: str) -> list[Path]:
+    """Every file below `folder` whose name ends so, sorted, hidden ones left out; none when there is no such folder.
+
+    InputError names a folder that may not be read: what is in it must not be taken for not being there.
+    """
+
+    def refuse(error: OSError) -> NoReturn:
+        raise InputError(f"{error.filename}: cannot be read ({error.strerror})") from error
+
+    try:
+        folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        refuse(error)
+    found = [Path(place, name) for place, _, names in os.walk(folder, onerror=refuse) for name in names]
+    return sorted(path for path in found if path.name.endswith(ending) and path.name[0] != ".")
+
+
+@contextlib.contextmanager
+def locked(folders: Sequence[Path]) -> Iterator[None]:
+    """Holds each of `folders` against other processes that ask the same, always in one order; leaves nothing behind."""
+    with contextlib.ExitStack() as stack:
+        for folder in sorted(set(folders)):
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
 
 
 def sha256_of(path: Path) -> str:
@@ -78,13 +114,37 @@ def _sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-def staging_folder(final: Path) -> Path:
-    """A new hidden folder beside `final`, to be filled and then published under its name."""
+@contextlib.contextmanager
+def staging_folder(final: Path) -> Iterator[Path]:
+    """A new hidden folder beside `final`, to be filled and then published under its name; else gone at the end.
+
+    Its maker holds a lock on it, so that what a killed process left of an earlier attempt is known and removed.
+    """
     with disk_errors(final):
         final.parent.mkdir(parents=True, exist_ok=True)
+        _drop_abandoned(final)
         folder = final.with_name(f".{final.name}.{secrets.token_hex(4)}.tmp")
         folder.mkdir()
-    return folder
+        descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        os.close(descriptor)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _drop_abandoned(final: Path) -> None:
+    pattern = re.compile(rf"\.{re.escape(final.name)}\.[0-9a-f]{{8}}\.tmp")
+    for left in [path for path in final.parent.iterdir() if pattern.fullmatch(path.name) and path.is_dir()]:
+        descriptor = os.open(left, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left, ignore_errors=True)
+        except BlockingIOError:
+            pass  # its maker lives
+        finally:
+            os.close(descriptor)
 
 
 def publish_folder(staged: Path, final: Path) -> None:

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from evallib.entries import Entry, read_entry
-from evallib.store.files import staged_file, write_new
-from evallib.store.runs import StagedRescoring
+from evallib.entries import Entry, Rescoring, read_entry
+from evallib.store.files import files_below, locked, staged_file, staging_folder, write_new
+from evallib.store.runs import Run, StagedRescoring, StoredRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
 
 __all__ = [
@@ -24,6 +24,8 @@ __all__ = [
     "publish_rescoring",
     "read_log",
     "stamp_preview",
+    "standing_rescorings",
+    "view_name",
 ]
 
 
@@ -63,49 +65,77 @@ def now() -> str:
 
 
 def read_log(adjudications: Path) -> list[LoggedEntry]:
-    """Every entry of the log, oldest first; InputError names the file that is not one."""
-    folder = adjudications / "entries"
-    paths = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
-    logged = [LoggedEntry(path.stem, read_entry(load_yaml(path))) for path in paths if path.name[0] != "."]
+    """Every entry of the log, oldest first; InputError names the file that is not one, or what may not be read."""
+    paths = files_below(adjudications / "entries", ".yaml")
+    logged = [LoggedEntry(path.stem, read_entry(load_yaml(path))) for path in paths]
     return sorted(logged, key=lambda item: (item.entry.time, item.id))
 
 
 def publish_rescoring(
     adjudications: Path,
-    entry: Entry,
+    entry: Rescoring,
     suite_text: bytes,
     staged: Sequence[StagedRescoring],
 ) -> LoggedEntry:
     """Write a rescoring beside each of its runs, and its entry into the log: the same bytes in both places.
 
     The folders come first, the entry in the log last, so that what the log names is there. Where anything fails,
-    the folders are taken back.
+    the folders are taken back; what a kill left of the same rescoring is put aside first.
     """
     content = entry_bytes(entry)
     path = log_path(adjudications, entry, content)
     made: list[Path] = []
-    try:
-        with staged_file(path, content) as publish:
-            for one in staged:
-                made.append(one.publish({"entry.yaml": content, "suite.yaml": suite_text}))  # noqa: PERF401
-            publish()
-    except BaseException:
-        for folder in made:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
+    with locked([one.run.folder for one in staged]):
+        drop_unfinished([one.run for one in staged], entry.slug, read_log(adjudications))
+        try:
+            with staged_file(path, content) as publish:
+                for one in staged:
+                    made.append(one.publish({"entry.yaml": content, "suite.yaml": suite_text}))  # noqa: PERF401
+                publish()
+        except BaseException:
+            for folder in made if not path.exists() else ():
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
     return LoggedEntry(path.stem, entry)
 
 
-def stamp_preview(adjudications: Path, suite_digest: str, slug: str, expects: str) -> None:
-    """Leave a stamp that a rescoring was previewed, and what its entry expected then."""
-    stamp = {"slug": slug, "suite": suite_digest, "expects": expects, "time": now()}
+def standing_rescorings(run: Run, log: Sequence[LoggedEntry]) -> list[StoredRescoring]:
+    """The rescorings of `run` that count, oldest first: an entry of the log names each.
+
+    A folder without one is an unfinished rescoring: the entry is written last, and a kill came before.
+    """
+    known = {view_name(e) for _, e in log if isinstance(e, Rescoring) and any(row["run"] == run.id for row in e.runs)}
+    return [one for one in run.rescorings if one.name in known]
+
+
+def drop_unfinished(runs: Sequence[Run], slug: str, log: Sequence[LoggedEntry]) -> None:
+    """Remove what is left of an unfinished rescoring called `slug`; one that the log names is never touched."""
+    for run in runs:
+        finished = {one.name for one in standing_rescorings(run, log)}
+        for one in run.rescorings:
+            if one.name[11:] == slug and one.name not in finished:
+                with staging_folder(one.folder) as aside:  # put aside whole: half a rescoring cannot be listed
+                    one.folder.rename(aside / one.name)
+
+
+def view_name(entry: Rescoring) -> str:
+    """`<YYYY-MM-DD>-<slug>`: the folder of a rescoring and the name of its view."""
+    return f"{datetime.fromisoformat(entry.time).astimezone(UTC):%Y-%m-%d}-{entry.slug}"
+
+
+def stamp_preview(adjudications: Path, suite_digest: str, slug: str, expects: str, criteria: Sequence[str]) -> None:
+    """Leave a stamp that a rescoring was previewed, under which criteria, and what its entry expected then."""
+    stamp = {"slug": slug, "suite": suite_digest, "criteria": list(criteria), "expects": expects, "time": now()}
     content = dump_yaml(stamp).encode()
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{slug}-{hashlib.sha256(content).hexdigest()[:12]}.yaml"
     write_new(adjudications / "previews" / name, content)
 
 
-def preview_stamps(adjudications: Path, suite_digest: str, slug: str) -> list[str]:
-    """What earlier previews of this suite, or under this slug, expected."""
-    folder = adjudications / "previews"
-    stamps = [load_yaml(path).value for path in sorted(folder.glob("*.yaml"))] if folder.is_dir() else []
-    return [str(s["expects"]) for s in stamps if s["slug"] == slug or s["suite"] == suite_digest]
+def preview_stamps(adjudications: Path, suite_digest: str, slug: str, criteria: Sequence[str]) -> list[str]:
+    """What earlier previews of this suite, of these criteria or under this slug expected."""
+    stamps = [load_yaml(path).value for path in files_below(adjudications / "previews", ".yaml")]
+    return [
+        str(stamp["expects"])
+        for stamp in stamps
+        if stamp["slug"] == slug or stamp["suite"] == suite_digest or set(criteria) & set(stamp.get("criteria", ()))
+    ]

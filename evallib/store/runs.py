@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -160,7 +160,7 @@ class Run:
 
     @property
     def rescorings(self) -> list[StoredRescoring]:
-        """Rescorings beside this run, oldest first."""
+        """Rescoring folders beside this run, oldest first; `standing_rescorings` says which of them are finished."""
         folder = self.folder / "rescored"
         found = sorted(p for p in folder.iterdir() if p.is_dir() and p.name[0] != ".") if folder.is_dir() else []
         return sorted((StoredRescoring(path) for path in found), key=lambda one: one.entry.time)
@@ -230,13 +230,10 @@ def begin_run(data: Path, plan: Mapping[str, Any], suite_text: bytes) -> Run:
     final = run_folder(data, plan["run_id"])
     if final.exists():
         raise InputError(f"run {plan['run_id']!r} exists already in {final}; choose another --run-id, or add --resume")
-    staged = staging_folder(final)
-    try:
+    with staging_folder(final) as staged:
         write_new(staged / "plan.json", _json_bytes(plan))
         write_new(staged / "suite.yaml", suite_text)
         publish_folder(staged, final)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
     return Run(final)
 
 
@@ -327,16 +324,13 @@ def import_run(  # noqa: PLR0913  # the parts of an import, each by its name
         "source": dict(source),
     }
     stamped = [replace(sample, run_id=run_id) for sample in samples]
-    staged = staging_folder(final)
-    try:
+    with staging_folder(final) as staged:
         write_new(staged / "plan.json", _json_bytes(plan))
         write_new(staged / "suite.yaml", suite_yaml.encode())
         hashes = _write_tables(staged, run_id, stamped, verdicts)
         extra = {"source": dict(source), "skipped": list(skipped)}
         write_new(staged / "run.json", _json_bytes(_manifest(plan, stamped, verdicts, hashes, extra)))
         publish_folder(staged, final)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
     return Run(final)
 
 
@@ -350,9 +344,8 @@ class StagedRescoring:
 
     def __init__(self, run: Run, name: str, label: str) -> None:
         self.run, self._final = run, run.folder / "rescored" / name
-        if self._final.exists():
-            raise InputError(f"{self._final}: exists already and is never overwritten")
-        self._staged = staging_folder(self._final)
+        self._held = ExitStack()
+        self._staged = self._held.enter_context(staging_folder(self._final))
         metadata = {"run_id": run.id, "view": f"rescored:{name}", "post_hoc": "true", "label": label}
         self._writer = parquet_writer(str(self._staged / "verdicts.parquet"), verdicts_schema(), metadata)
 
@@ -378,4 +371,6 @@ class StagedRescoring:
     def discard(self) -> None:
         """Take back what was not published."""
         self._writer.close()
-        shutil.rmtree(self._staged, ignore_errors=True)
+        self._held.close()
+        with suppress(OSError):  # another rescoring is there
+            self._final.parent.rmdir()

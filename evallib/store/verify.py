@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from evallib.entries import Rescoring
 from evallib.errors import EvallibError
-from evallib.store.files import sha256_of
+from evallib.store.files import files_below, sha256_of
+from evallib.store.log import LoggedEntry, read_log, standing_rescorings
 from evallib.store.runs import TABLES, Run
 
 __all__ = ["Verification", "verify_log", "verify_run"]
@@ -35,9 +37,10 @@ def verify_run(run: Run, adjudications: Path) -> Verification:
     known = {*files, "run.json", "rescored", "journal.jsonl", *TABLES}
     extra = sorted(p.name for p in run.folder.iterdir() if p.name not in known)
     problems += [f"{run.folder / name}: stands in the run folder but is not in its manifest" for name in extra]
+    log = read_log(adjudications) if run.rescorings else []
     for rescoring in run.rescorings:
         checked += 3
-        problems += _verify_rescoring(run, rescoring.folder, adjudications)
+        problems += _verify_rescoring(run, rescoring.folder, adjudications, log)
     return Verification(checked, problems)
 
 
@@ -47,7 +50,7 @@ def _compare(path: Path, expected: str) -> list[str]:
     return [] if sha256_of(path) == expected else [f"{path}: differs from what was written"]
 
 
-def _verify_rescoring(run: Run, folder: Path, adjudications: Path) -> list[str]:
+def _verify_rescoring(run: Run, folder: Path, adjudications: Path, log: Sequence[LoggedEntry]) -> list[str]:
     stored = next(r for r in run.rescorings if r.folder == folder)
     try:
         entry: Rescoring = stored.entry
@@ -59,16 +62,20 @@ def _verify_rescoring(run: Run, folder: Path, adjudications: Path) -> list[str]:
     if _compare(run.folder / "verdicts.parquet", str(row["strict_sha256"])):
         problems.append(f"{folder}: was made from other strict verdicts than those in {run.folder}")
     content = (folder / "entry.yaml").read_bytes()
-    twin = f"*-rescoring-{hashlib.sha256(content).hexdigest()[:12]}.yaml"
-    if not any(path.read_bytes() == content for path in (adjudications / "entries").rglob(twin)):
+    twin = f"-rescoring-{hashlib.sha256(content).hexdigest()[:12]}.yaml"
+    if all(one.folder != folder for one in standing_rescorings(run, log)):
+        problems.append(
+            f"{folder}: is an unfinished rescoring and no view: its twin is missing from {adjudications / 'entries'}; "
+            "run the same rescoring again"
+        )
+    elif not any(path.read_bytes() == content for path in files_below(adjudications / "entries", twin)):
         problems.append(f"{folder / 'entry.yaml'}: its twin is missing from {adjudications / 'entries'}")
     return problems
 
 
 def verify_log(adjudications: Path) -> Verification:
     """Compare each log entry with the content hash in its file name."""
-    folder = adjudications / "entries"
-    paths = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
+    paths = files_below(adjudications / "entries", ".yaml")
     problems = [
         f"{path}: differs from what was written"
         for path in paths

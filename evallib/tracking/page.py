@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evallib.errors import InputError
 from evallib.metrics import summarise
 from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, digest
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.tracking.place import sqlite_path
 from evallib.tracking.texts import RUN_TAG, cut, milliseconds
 from evallib.views import open_view, outcomes_frame, verdicts_frame
@@ -50,7 +50,7 @@ def draw_page(
         "mlflow.note.content": str(summary.get("caption", "")),
         **_gate_tags(decision),
     }
-    for rescoring in run.rescorings:
+    for rescoring in standing_rescorings(run, log):
         rescored = open_view(run, f"rescored:{rescoring.name}", log)
         prefix = f"rescored.{rescoring.name}"
         figures = summarise(outcomes_frame(rescored), verdicts_frame(rescored))
