@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from evallib.errors import InputError
-from evallib.records import Sample, Verdict
+from evallib.records import Sample, Verdict, unstorable
 from evallib.strict_yaml import dump_yaml
 
 __all__ = [
@@ -203,6 +203,9 @@ class Fields:
     def number(self, key: str, *, default: float = _ABSENT) -> float:
         """The number under `key`."""
         found: float = self._typed(key, "a number", (int, float), default)
+        problem = unstorable(found)
+        if problem:
+            self.fail(f"key {key!r} {problem}; correct it at the source")
         return found
 
     def part(self, key: str) -> Fields:
