@@ -17,6 +17,8 @@ _GROUP = re.compile(_LITERAL + r"|\((?:\?P?<\w+>|(?!\?))", re.DOTALL)
 _GAP = re.compile(_LITERAL + r"|\.\{\d+(?:,\d*)?\}\??", re.DOTALL)
 """So many characters of any kind, or what only looks like it."""
 
+_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+
 _OPEN, _CLOSE = "\x02", "\x03"
 
 
@@ -71,6 +73,8 @@ def refuse_broken(pattern: str, flags: str = "is") -> None:
 
     if not pattern.strip():
         raise ValueError("an empty pattern hits every answer; write what must be found")
+    if _BYTE.search(pattern):
+        raise ValueError(rf"pattern {pattern!r} holds \C, a single byte of a character; write `.` with the flag s")
     try:
         pc.match_substring_regex(pa.nulls(1, pa.string()), flagged(pattern, flags))
     except pa.ArrowInvalid as error:
