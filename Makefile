@@ -1,7 +1,8 @@
 # make demo    the whole loop into build/demo, with what a user needs and nothing else
 # make lab     JupyterLab on a copy of the adjudication notebook, with the demo run; the copies in build/lab are made anew
 # make test    the tests           make check    format, lint, types, layers, notebooks, then the tests
-# make bench   the measured ratios make record   the recorded run of a small local model (CHECK=10 asks ten samples again)
+# make bench   the measured ratios (FULL=1 goes on to 500,000 samples)
+# make record  the recorded run of a small local model (CHECK=10 asks ten samples again)
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -44,7 +45,7 @@ format: install-dev
 	$(if $(NOTEBOOKS),$(BIN)/nbstripout $(NOTEBOOKS))
 
 bench: install
-	$(BIN)/python tools/bench.py
+	$(BIN)/python tools/bench.py $(if $(FULL),--full)
 
 pictures: install-dev
 	@test -d build/demo || $(BIN)/evallib demo

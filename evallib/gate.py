@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,6 +23,7 @@ TOLERANCE = 1e-9
 """Ten times 0.85 has a mean of 0.85: equality passes whatever the rounding."""
 _NAMED = 5
 _KEY = ("run_id", "case_id", "sample")
+_key = itemgetter(*_KEY)
 _JUDGED = (*_KEY, "check_id", "status", "value", "raw", "passed", "stochastic")
 
 Row = Mapping[str, Any]
@@ -171,10 +173,6 @@ def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
     names = [str(name) for name in frame]
     columns = [frame[name].astype(object).mask(frame[name].isna(), None).tolist() for name in frame]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in _KEY)
 
 
 def _thresholds(gate: Gate | None, samples: Sequence[Row], judged: Sequence[Row]) -> Iterable[Rule]:
