@@ -88,7 +88,7 @@ def _authority(check: Any, ideal: Sample, suite: Suite) -> Made:
 
 
 def _confirmation(_check: Any, ideal: Sample, _: Suite) -> Made:
-    yield "approved out of turn", _ran(ideal), False
+    yield "no wait for approval", _ran(ideal), False
 
 
 def _ran(ideal: Sample) -> Sample:

@@ -175,7 +175,7 @@ def _turn(  # noqa: PLR0917  # one turn and the world it happens in
             continue
         call = ToolCall(name, arguments, id=f"call-{number}-{len(calls) + 1}")
         looked = play.call(name, arguments)
-        guarded = looked.pending or any(c.check == "confirmation" and getattr(c, "tool", "") == name for c in checks)
+        guarded = looked.pending or name in _left_open(checks)
         if guarded:
             pending.append(call)
             calls.append(replace(call, result='{"status": "awaiting_approval"}'))
@@ -196,6 +196,12 @@ def _decided(play: Play, call: ToolCall, step: Step) -> ToolCall:
     return replace(call, error=f"refused by {step.approver}: {step.rationale}")
 
 
+def _left_open(checks: Sequence[Any]) -> set[str]:
+    """Tools of which a check wants a call to wait for a person."""
+    proposed = [one if one.check == "confirmation" else getattr(one, "confirmation", None) for one in checks]
+    return {one.tool for one in proposed if one is not None}
+
+
 def _expected(checks: Sequence[Check]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
     """(tool, arguments, how often, result where one is asked for) of every call that some check wants, in order."""
     for check in sorted(checks, key=lambda one: one.check != "trajectory"):
@@ -207,6 +213,8 @@ def _expected(checks: Sequence[Check]) -> Iterator[tuple[str, dict[str, Any], in
                 yield call.tool, dict(call.args), seen.count(seen[-1]), None
         elif check.check == "authority":
             yield from ((w.tool, dict(w.args), n, None) for w in wanted.expected for n in range(1, w.times + 1))
+            if wanted.confirmation:
+                yield wanted.confirmation.tool, dict(wanted.confirmation.args), 1, None
         elif check.check == "tool_called":
             yield wanted.tools[0], dict(wanted.args), 1, None
         elif check.check in {"confirmation", "tool_result"}:

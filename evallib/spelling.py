@@ -15,14 +15,16 @@ __all__ = ["likely_slips", "stray_values"]
 
 _WORD = re.compile(r"(?<![A-Za-z])(?<!--)[A-Za-z]{5,}")
 """Five letters and more, and no option of a command line."""
-_ENDINGS = ("", "d", "ed", "er", "es", "ing", "ly", "n", "r", "s", "y")
+_ENDINGS = ("", "d", "e", "ed", "er", "es", "ing", "ly", "n", "r", "s", "t", "y")
 _SPELT_BOTH_WAYS = (
     ("our", "or"),
     ("is", "iz"),
     ("ys", "yz"),
     ("tre", "ter"),
     ("ogue", "og"),
-    ("ll", "l"),
+    ("lled", "led"),
+    ("lling", "ling"),
+    ("ller", "ler"),
     ("nce", "nse"),
 )
 
@@ -47,7 +49,7 @@ def likely_slips(suite: Suite, criteria: Sequence[tuple[str, str]]) -> Iterator[
 
 
 def _words(text: str) -> list[str]:
-    plain = re.sub(r"\\\\+[A-Za-z]", " ", text)  # escapes of JSON and of patterns
+    plain = re.sub(r"\\+[A-Za-z]", " ", text)  # escapes of JSON and of patterns
     return [word.lower() for word in _WORD.findall(plain)]
 
 

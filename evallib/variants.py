@@ -8,6 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from evallib.patterns import flagged, found
 from evallib.records import Sample, ToolCall, Turn
 
 __all__ = ["Made", "adding", "calling", "example", "mapped", "otherwise", "saying", "without", "without_tools"]
@@ -62,14 +63,14 @@ def otherwise(value: Any) -> Any:
 
 
 def example(pattern: str) -> str | None:
-    """A text that Python's reading of `pattern` finds a hit in; None where it is written in RE2's own way."""
+    """A text that `pattern` finds a hit in; None where only RE2 can read it, not the generator."""
     from rstr import Rstr
 
     for attempt in range(5):
         try:
             made = str(Rstr(Random(attempt)).xeger(re.sub(r"\(\?[ims]+\)|[*+](?![*+])", _shorter, pattern)))  # noqa: S311  # an example, no secret
             text = made.translate({11: " "})  # RE2 has no vertical tab among its blanks
-            if re.search(pattern, text, re.IGNORECASE | re.DOTALL):
+            if found(flagged(pattern, "is"), text):
                 return text
         except (re.error, ValueError, KeyError, OverflowError, RecursionError):
             return None
