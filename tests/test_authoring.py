@@ -14,7 +14,7 @@ SUITES = Path(__file__).resolve().parent.parent / "data/suites"
 Capture = pytest.CaptureFixture[str]
 
 TYPOS = {
-    "a required fact": ("tickets", "facts: [is-default-class, provisioner]", "facts: [is-defalt-class, provisioner]", "facts"),
+    "a required fact": ("tickets", "facts: [is-default-class, provis", "facts: [is-defalt-class, provis", "facts"),
     "an article id": ("tickets", "articles: [KB-2290]", "articles: [KB-2209]", "citation"),
     "a key": ("tickets", "forbidden: [delete the old claims", "forbiden: [delete the old claims", "forbidden"),
     "a heading": ("tickets", "headings: [summary, steps, next]", "headings: [sumary, steps, next]", "format"),
