@@ -33,7 +33,7 @@ def validate(given: Arguments) -> int:
     suite = load_suite(given.suite, trust_code=given.trust_code)
     shown, read = self_check(suite), lint(suite, [_text_of(path) for path in given.prompt])
     problems = [*shown.problems, *shown.unproven, *read.problems]
-    said = {"problems": problems, "warnings": list(read.warnings), "notes": list(shown.notes)}
+    said = {"problems": problems, "warnings": list(read.warnings)}
     totals = {**_totals(suite), "shown": shown.shown, **said}
     if given.json:
         print_json(totals)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,6 +120,16 @@ class Calibration:
         seen = [self.check, self.source, dict(self.by), [[i.id, i.label, i.predicted] for i in self.items]]
         return f"calibration-{digest(seen, 12)}"
 
+    def balance(self) -> str:
+        """How many items there are of each kind and label, in words: agreement means little where one label is rare."""
+        kinds = Counter(item.kind for item in self.items if item.kind)
+        passes = sum(item.label for item in self.items)
+        told = f"{passes} labelled pass, {len(self.items) - passes} labelled fail"
+        told = f"{', '.join(f'{count} {kind}' for kind, count in kinds.items())}; {told}" if kinds else told
+        if len(set(kinds.values())) > 1:
+            told += "; the kinds are not balanced"
+        return f"{told}; one label only, so nothing is learnt of the other" if passes in {0, len(self.items)} else told
+
     def sentence(self) -> str:
         """The one sentence that the number licenses (article 3)."""
         found, left = self.agreement, len(self.items) - self.agreement.n
@@ -144,6 +155,7 @@ class Calibration:
                 {"id": i.id, "kind": i.kind, "label": i.label, "predicted": i.predicted, "matched": i.matched,
                  "reason": i.reason} for i in self.items
             ],
+            "balance": self.balance(),
             "note": self.note,
             "sentence": self.sentence(),
         }  # fmt: skip

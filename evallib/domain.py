@@ -128,9 +128,20 @@ class Domain:
             if kind not in self.vocabulary:
                 yield f"`pairs` names {kind!r}, a kind that `vocabulary` does not have"
 
+    def _declared(self, tool: str) -> Tool | None:
+        return self.tools.get(tool) or next((self.tools.get(n) for n, o in self.aliases.items() if tool in o), None)
+
+    def unknown_arguments(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[str]:
+        """One sentence for each argument that the tool, which says what it takes, does not take."""
+        known = self._declared(tool)
+        for argument in arguments if known and known.arguments else ():
+            if known and argument not in known.arguments:
+                takes = ", ".join(known.arguments)
+                yield f"tool {tool!r} is expected with argument {argument!r}, and takes {takes}"
+
     def unknown_entities(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[str]:
         """One sentence for each argument that names an entity the vocabulary does not have."""
-        known = self.tools.get(tool) or next((self.tools.get(n) for n, o in self.aliases.items() if tool in o), None)
+        known = self._declared(tool)
         for argument, kind in (known.entities if known else {}).items():
             name = arguments.get(argument)
             if isinstance(name, str) and kind in self.vocabulary and not self.vocabulary[kind].knows(name):

@@ -1,22 +1,37 @@
-"""What reads wrong in a suite, without showing its checks anything: thresholds, numbers, tools, memorised answers."""
+"""What reads wrong in a suite, without showing its checks anything: thresholds, numbers, tools, memorised answers.
+
+Problems cannot be meant: a threshold that no verdict reaches, a guarded call that the trajectory lacks, a check that
+applies to no case. Warnings come of rules that can be wrong: another number in the description, wording that the
+question passes, answers in the agent's own prompt, keys and tools nobody reads or declares, likely slips (`spelling`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evallib.checks.base import Check
+from evallib.checks.facts import whole
 from evallib.checks.folding import fold
 from evallib.checks.judge import Judge
+from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
-from evallib.records import Sample
+from evallib.records import Sample, canonical_json
+from evallib.spelling import likely_slips, stray_values
 from evallib.suite import Case, Suite
 
 __all__ = ["Findings", "lint"]
 
 _WORDING = {"matches", "mentions", "refusal", "exact", "number", "choice"}
-_NUMBER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([A-Za-z%]{1,3}\b|%)?")
+_NUMBER = re.compile(r"(?<![\w.-])(\d+(?:\.\d+)?)(?:[ -]?([A-Za-z]+|%))?")
+_UNITS = {
+    **{unit: scale for scale in "kmgt" for unit in (f"{scale}i", f"{scale}b", f"{scale}ib")},
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"), "ms": "ms", "milliseconds": "ms",
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"), **dict.fromkeys(("h", "hour", "hours"), "h"),
+    **dict.fromkeys(("d", "day", "days"), "d"), "%": "%", "percent": "%",
+}  # fmt: skip
+"""Units to what is compared: 384Mi, 384 MiB and 384 MB are said of one thing."""
 _WORDS_IN_A_ROW = 6
 """So many words of a reference in a row are no coincidence."""
 
@@ -32,12 +47,19 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
     """Everything that reads wrong; `prompts` are the agent's own, beside the suite's system prompt."""
     if suite.recorded:
         return Findings((), ())
-    problems = [*_unreachable(suite), *(p for case in suite.cases for p in _guarded_not_required(case))]
+    problems = [*_unreachable(suite), *_applies_to_nothing(suite)]
+    problems += [problem for case in suite.cases for problem in _guarded_not_required(case)]
     warnings = [
         text
         for case in suite.cases
-        for text in (*_contradicted(suite, case), *_echoed(suite, case), *_memorised(case, (suite.system, *prompts)))
-    ]
+        for text in (
+            *_contradicted(suite, case), *_echoed(suite, case), *_memorised(case, (suite.system, *prompts)),
+            *_undeclared_tools(suite, case), *stray_values(suite, _checks(suite, case)),
+        )
+    ]  # fmt: skip
+    written = [(f"check {check.id!r} of case {case.id!r}", text) for case in suite.cases
+               for check in _checks(suite, case) for text in _patterns(check)]  # fmt: skip
+    warnings += [*_unread_keys(suite), *likely_slips(suite, written)]
     return Findings(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(warnings)))
 
 
@@ -66,32 +88,55 @@ def _unreachable(suite: Suite) -> Iterator[str]:
             yield f"gate: `{name}` can reach at most 1, it is set to {wanted:g}"
 
 
+def _applies_to_nothing(suite: Suite) -> Iterator[str]:
+    """Checks of the whole suite whose `when` no case meets, or names tags and splits that there are not."""
+    tags = {tag for case in suite.cases for tag in case.tags}
+    for check in suite.checks:
+        if check.when is None:
+            continue
+        unknown = [tag for tag in (*check.when.tags, *check.when.not_tags) if tag not in tags]
+        unknown += [name for name in check.when.split if name not in {"train", "validation", "holdout"}]
+        if unknown:
+            yield f"check {check.id!r}: `when` names {unknown[0]!r}, which no case has; correct its spelling"
+        elif not any(check.when.applies(case.tags, case.split) for case in suite.cases):
+            yield f"check {check.id!r}: `when` holds for no case; widen it, or remove the check"
+
+
 def _guarded_not_required(case: Case) -> Iterator[str]:
-    """A step that must leave a call open, beside a trajectory that does not ask for that call."""
-    for number, step in enumerate(case.steps, 1):
-        asked: list[Any] = [check for check in step.checks if check.check == "trajectory"]
-        for check in step.checks:
-            tool = getattr(check, "tool", "") if check.check == "confirmation" else ""
-            if tool and asked and not any(call.tool == tool for one in asked for call in _required(one)):
+    """A call that must be left open, beside a trajectory that does not ask for that call."""
+    groups = [(f", step {number}", step.checks) for number, step in enumerate(case.steps, 1)] + [("", case.checks)]
+    for where, checks in groups:
+        asked = [check for check in checks if check.check == "trajectory" and not isinstance(_of(check).calls, str)]
+        for tool, args in _left_open(checks):
+            calls = [call for one in asked for call in _of(one).calls]
+            if asked and not any(call.tool == tool and contains(call.args, args) for call in calls):
                 yield (
-                    f"case {case.id!r}, step {number}: must leave {tool!r} open for approval, which its trajectory "
+                    f"case {case.id!r}{where}: must leave {tool!r} open for approval, which its trajectory "
                     "does not require; add the call"
                 )
 
 
-def _required(check: Any) -> Sequence[Any]:
-    return () if isinstance(check.calls, str) else tuple(check.calls)
+def _left_open(checks: Sequence[Check]) -> Iterator[tuple[str, Any]]:
+    for check in checks:
+        proposed = _of(check) if check.check == "confirmation" else getattr(check, "confirmation", None)
+        if proposed is not None:
+            yield proposed.tool, proposed.args
+
+
+def _of(check: Check) -> Any:
+    """The check, whose kind the caller knows."""
+    return check
 
 
 def _contradicted(suite: Suite, case: Case) -> Iterator[str]:
     """A number in a check's description where its patterns look for another one of the same unit."""
     for check in _checks(suite, case):
-        said, sought = _figures(check.description), _figures(" ".join(_patterns(check)))
+        said, sought = _figures(check.description), _figures(" ; ".join((*_patterns(check), *_limits(check))))
         for unit in said.keys() & sought.keys():
-            if not said[unit] & sought[unit]:
+            if not said[unit].keys() & (sought[unit].keys() | sought.get("", {}).keys()):
                 yield (
-                    f"check {check.id!r}: its description says {_listed(said[unit], unit)}, "
-                    f"its criterion looks for {_listed(sought[unit], unit)}"
+                    f"check {check.id!r}: its description says {', '.join(said[unit].values())}, "
+                    f"its criterion looks for {', '.join(sought[unit].values())}"
                 )
 
 
@@ -99,20 +144,24 @@ def _patterns(check: Any) -> Iterator[str]:
     for name in ("any_of", "all_of", "none_of", "phrases"):
         for one in getattr(check, name, ()) or ():
             yield from (one,) if isinstance(one, str) else one
-    if check.check == "number":
-        yield f"{check.equals:g}"
 
 
-def _figures(text: str) -> dict[str, set[str]]:
-    plain = re.sub(r"\\[bswdSWD.]|[\\^$?()]", " ", text)
-    found: dict[str, set[str]] = {}
-    for number, unit in _NUMBER.findall(plain):
-        found.setdefault(unit.lower(), set()).add(number)
+def _limits(check: Any) -> Iterator[str]:
+    """The numbers that a check holds an answer against."""
+    for kind, name in (("number", "equals"), ("sections", "max_words"), ("tool_budget", "max")):
+        if check.check == kind:
+            yield f"{getattr(check, name):g}"
+
+
+def _figures(text: str) -> dict[str, dict[str, str]]:
+    """Unit (none for a word that is no unit) to its numbers, and each as it stands; patterns are read as they match."""
+    plain = re.sub(r"\\s[*+?]?|\{\d*,?\d*\}|(?<=[\d.]) ?[?*+]|(?<= )[?*+]", "", text.replace("\\.", "."))
+    plain = re.sub(r"\\[A-Za-z]|[\\^$?()|\[\]*+]", " ", plain)
+    found: dict[str, dict[str, str]] = {}
+    for hit in _NUMBER.finditer(plain):
+        unit = _UNITS.get((hit[2] or "").lower(), "")
+        found.setdefault(unit, {})[f"{float(hit[1]):g}"] = hit[0] if unit else hit[1]
     return found
-
-
-def _listed(numbers: set[str], unit: str) -> str:
-    return ", ".join(f"{number}{unit}" for number in sorted(numbers))
 
 
 def _echoed(suite: Suite, case: Case) -> Iterator[str]:
@@ -138,6 +187,47 @@ def _memorised(case: Case, prompts: Sequence[str]) -> Iterator[str]:
         shared = next((run for run in _runs(step.reference) if run in seen), None)
         if shared:
             yield f"case {case.id!r}, step {number}: the agent's own prompt holds its reference answer: {shared!r}"
+    folded = [fold(prompt).text for prompt in prompts if prompt]
+    for text in _telling(case):
+        if any(whole(text).search(prompt) for prompt in folded):
+            yield f"case {case.id!r}: the agent's own prompt holds {text!r} of its answer key or reference"
+
+
+def _telling(case: Case) -> Iterator[str]:
+    """Texts of the key that are no ordinary words (ids, three words and more), and short references."""
+    for text in _texts(case.key):
+        if len(text.split()) > 2 or (len(text) > 4 and re.search(r"\d", text)):
+            yield text
+    for step in case.steps:
+        if 0 < len(step.reference.split()) < _WORDS_IN_A_ROW:
+            yield step.reference.strip(" .!\n")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _texts(inner)
+
+
+def _unread_keys(suite: Suite) -> Iterator[str]:
+    """Entries of answer keys that nothing in the suite reads."""
+    written = [*suite.checks]
+    written += [check for case in suite.cases for check in (*case.checks, *(c for s in case.steps for c in s.checks))]
+    if any(isinstance(check, Judge) and "key" in check.inputs and not check.key_fields for check in written):
+        return
+    read = set(re.findall(r"key\.(\w+)", canonical_json([check.model_dump(mode="json") for check in written])))
+    read |= {name for check in written if isinstance(check, Judge) for name in check.key_fields}
+    for name in dict.fromkeys(name for case in suite.cases for name in case.key if name not in read):
+        held = [case.id for case in suite.cases if name in case.key]
+        yield f"no check reads `{name}` of the answer key, which {len(held)} cases have, case {held[0]!r} first"
+
+
+def _undeclared_tools(suite: Suite, case: Case) -> Iterator[str]:
+    """Tools that checks speak of in a suite that declares none: a misspelt one would never be noticed."""
+    for check in _checks(suite, case) if not suite.tools else ():
+        for tool in check.named_tools() if isinstance(check, ToolCheck) else ():
+            yield f"check {check.id!r} names tool {tool!r}; declare `tools`, or a slip in it is never noticed"
 
 
 def _runs(text: str) -> list[str]:

@@ -272,6 +272,7 @@ def calibration_lines(record: Mapping[str, Any]) -> list[str]:
     ]
     lines = [
         record["sentence"],
+        f"{record['balance']}.",
         *([record["note"]] if record["note"] else []),
         *table(["", "counts", "value", ""], rows),
     ]

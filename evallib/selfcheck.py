@@ -9,12 +9,12 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from evallib.checks.base import Check
 from evallib.checks.tools import contains
 from evallib.checks.turns import OverSteps
-from evallib.mutations import shown_samples, spoken
+from evallib.mutations import recorded_notes, shown_samples, spoken
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.scoring import probe_failures
 from evallib.suite import Case, Step, Suite
@@ -33,9 +33,7 @@ class SelfCheck:
     problems: tuple[str, ...]
     """Verdicts that are wrong: no run begins before they are mended."""
     unproven: tuple[str, ...] = ()
-    """Checks that were never seen to fail; `validate` asks for a probe, a run records them."""
-    notes: tuple[str, ...] = ()
-    """Checks of cases without a reference answer that were not seen to pass."""
+    """Checks that were never seen to fail, or never to pass; `validate` asks for a probe, a run records them."""
 
 
 def self_check(suite: Suite) -> SelfCheck:
@@ -46,7 +44,7 @@ def self_check(suite: Suite) -> SelfCheck:
     for case in suite.cases:
         trial.case(case)
     problems = dict.fromkeys((*probe_failures(suite), *trial.problems))
-    return SelfCheck(trial.shown, len(suite.probes), tuple(problems), tuple(trial.never_failed()), tuple(trial.notes))
+    return SelfCheck(trial.shown, len(suite.probes), tuple(problems), tuple(trial.unproven()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +64,23 @@ class _Shown:
         return f"check {self.check.id!r} of case {self.case!r}{step}"
 
 
+class _Place(NamedTuple):
+    """A check as it is written: once for the whole suite, or at a case or step."""
+
+    case: str
+    """Empty for a check of the whole suite."""
+    check: str
+    step: int
+
+    def among(self, probed: set[tuple[str, str]]) -> bool:
+        """Whether one of the (case, check) is of this check."""
+        return any(self.check == check and self.case in {"", case} for case, check in probed)
+
+    def __str__(self) -> str:
+        where = (f" of case {self.case!r}" if self.case else "") + (f", step {self.step}" if self.step else "")
+        return f"check {self.check!r}{where}"
+
+
 class _Trial:
     """The checks of one suite before their samples."""
 
@@ -73,22 +88,21 @@ class _Trial:
         self.suite = suite
         self.shown = 0
         self.problems: list[str] = []
-        self.notes: list[str] = []
         self._wide = {check.id for check in suite.checks}
-        self._failed: dict[tuple[str, str, int], bool] = defaultdict(bool)
-        """By case (none for a check of the whole suite), check and step."""
-        self._probed = {(probe.case, name) for probe in suite.probes for name in probe.fails}
+        self._tools = PlayedTools(suite.tools)
+        self._failed: dict[_Place, bool] = defaultdict(bool)
+        self._passed: dict[_Place, bool] = defaultdict(bool)
 
     def case(self, case: Case) -> None:
         """Show every computable check of a case what it must pass and fail."""
-        ideal, has_reference = ideal_sample(self.suite, case)
+        ideal = ideal_sample(self.suite, case, self._tools)
         for bound in self.suite.bound[case.id]:
             if isinstance(bound.check, OverSteps):
                 for step, part in bound.check.parts:
                     turn = ideal.turns[step - 1]
-                    self._check(_Shown(case.id, part, ideal.at(turn), has_reference, step))
+                    self._check(_Shown(case.id, part, ideal.at(turn), bool(case.steps[step - 1].reference), step))
             elif bound.check.computable:
-                self._check(_Shown(case.id, bound.check, ideal, has_reference))
+                self._check(_Shown(case.id, bound.check, ideal, bool(case.steps and case.steps[-1].reference)))
 
     def _check(self, one: _Shown) -> None:
         check = one.check
@@ -97,39 +111,48 @@ class _Trial:
         self.shown += 1 + len(verdicts)
         if _fails(first) and one.has_reference:
             self.problems.append(f"{one.where} fails the reference answer: {first.reason}")
-        elif _fails(first):
-            self.notes.append(f"{one.where} was not shown to pass anything; give the step a `reference`")
+        elif first.status == "not_scored" and one.has_reference:
+            self.problems.append(f"{one.where} has no verdict on the reference answer: {first.reason}")
         for shown, verdict in zip(made, verdicts, strict=True):
             if shown.must is False and verdict.status == "scored" and verdict.passed:
                 self.problems.append(f"{one.where} passes what it must fail ({shown.mutation}): {verdict.reason}")
             if shown.must and _fails(verdict) and not _fails(first):
                 self.problems.append(f"{one.where} fails what it must pass ({shown.mutation}): {verdict.reason}")
-        place = ("", check.id, 0) if check.id in self._wide else (one.case, check.id, one.step)
-        self._failed[place] = self._failed[place] or any(map(_fails, verdicts)) or first.status == "not_applicable"
+        place = _Place("" if check.id in self._wide else one.case, check.id, one.step)
+        left_out = first.status == "not_applicable"
+        self._failed[place] |= left_out or any(map(_fails, verdicts))
+        self._passed[place] |= left_out or one.has_reference or any(v.passed is True for v in (first, *verdicts))
 
-    def never_failed(self) -> Iterator[str]:
-        """Checks that passed everything they were shown."""
-        for (case, check, step), failed in self._failed.items():
-            if not failed and not any((case or probe, check) == (probe, name) for probe, name in self._probed):
-                where = (f" of case {case!r}" if case else "") + (f", step {step}" if step else "")
-                yield f"check {check!r}{where} passed everything it was shown; add a probe that it must fail"
+    def unproven(self) -> Iterator[str]:
+        """Checks that gave one verdict on everything they were shown, probes among it."""
+        probes = self.suite.probes
+        fails = {(probe.case, name) for probe in probes for name in probe.fails}
+        passes = {(probe.case, name) for probe in probes for name in probe.passes}
+        passes |= {(p.case, b.check.id) for p in probes if not p.passes + p.fails for b in self.suite.bound[p.case]}
+        for place, failed in self._failed.items():
+            if not failed and not place.among(fails):
+                yield f"{place} passed everything it was shown; add a probe that it must fail"
+        for place, passed in self._passed.items():
+            if not passed and not place.among(passes):
+                yield f"{place} failed everything it was shown; add a `reference`, or a probe that it must pass"
 
 
 def _fails(verdict: Verdict) -> bool:
     return verdict.status == "scored" and not verdict.passed
 
 
-def ideal_sample(suite: Suite, case: Case) -> tuple[Sample, bool]:
-    """The sample of a target that does all the case expects, and whether its texts are written references."""
-    play = PlayedTools(suite.tools).begin()
-    has_reference = any(step.reference for step in case.steps)
+def ideal_sample(suite: Suite, case: Case, tools: PlayedTools | None = None) -> Sample:
+    """The sample of a target that does all the case expects, and says the references, or what the checks ask for."""
+    play = (tools or PlayedTools(suite.tools)).begin()
     turns: list[Turn] = []
     for number, step in enumerate(case.steps, 1):
         checks = list(_at(suite, case, number))
-        text = step.reference or ("" if has_reference else spoken(checks))
+        text = step.reference or spoken(checks)
         turns.append(_turn(number, step, text, checks, play, turns[-1].pending if turns else ()))
-    sample = Sample("self-check", case.id, 1, turns=tuple(turns), answer=turns[-1].text if turns else "", exit_code=0)
-    return sample, has_reference
+    return Sample(
+        "self-check", case.id, 1, turns=tuple(turns), answer=turns[-1].text if turns else "", exit_code=0,
+        recorded=recorded_notes([bound.check for bound in suite.bound[case.id]]),
+    )  # fmt: skip
 
 
 def _at(suite: Suite, case: Case, number: int) -> Iterator[Check]:
@@ -152,7 +175,7 @@ def _turn(  # noqa: PLR0917  # one turn and the world it happens in
             continue
         call = ToolCall(name, arguments, id=f"call-{number}-{len(calls) + 1}")
         looked = play.call(name, arguments)
-        guarded = looked.pending or any(c.check == "confirmation" and getattr(c, "tool", "") == name for c in checks)
+        guarded = looked.pending or name in _left_open(checks)
         if guarded:
             pending.append(call)
             calls.append(replace(call, result='{"status": "awaiting_approval"}'))
@@ -173,6 +196,12 @@ def _decided(play: Play, call: ToolCall, step: Step) -> ToolCall:
     return replace(call, error=f"refused by {step.approver}: {step.rationale}")
 
 
+def _left_open(checks: Sequence[Any]) -> set[str]:
+    """Tools of which a check wants a call to wait for a person."""
+    proposed = [one if one.check == "confirmation" else getattr(one, "confirmation", None) for one in checks]
+    return {one.tool for one in proposed if one is not None}
+
+
 def _expected(checks: Sequence[Check]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
     """(tool, arguments, how often, result where one is asked for) of every call that some check wants, in order."""
     for check in sorted(checks, key=lambda one: one.check != "trajectory"):
@@ -184,6 +213,8 @@ def _expected(checks: Sequence[Check]) -> Iterator[tuple[str, dict[str, Any], in
                 yield call.tool, dict(call.args), seen.count(seen[-1]), None
         elif check.check == "authority":
             yield from ((w.tool, dict(w.args), n, None) for w in wanted.expected for n in range(1, w.times + 1))
+            if wanted.confirmation:
+                yield wanted.confirmation.tool, dict(wanted.confirmation.args), 1, None
         elif check.check == "tool_called":
             yield wanted.tools[0], dict(wanted.args), 1, None
         elif check.check in {"confirmation", "tool_result"}:

@@ -26,6 +26,8 @@ def domain_problems(check: Check, domain: Domain) -> Iterator[str]:
                 names = ", ".join(sorted(domain.tools))
                 yield f"it names tool {tool!r}, which `tools` does not declare; correct or declare it (known: {names})"
     for tool, arguments in _expected_calls(check):
+        for problem in domain.unknown_arguments(tool, arguments):
+            yield f"{problem}; correct its spelling, or declare it"
         for problem in domain.unknown_entities(tool, arguments):
             yield f"{problem}; correct it, or add it to the `vocabulary` (`reserved` for one that must not exist)"
 

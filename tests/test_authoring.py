@@ -1,0 +1,125 @@
+"""`validate` names what a suite gets wrong with status 2; `calibrate` measures and never judges the measure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evallib.cli import main
+from tests.making import SUITE
+
+SUITES = Path(__file__).resolve().parent.parent / "data/suites"
+Capture = pytest.CaptureFixture[str]
+
+TYPOS = {
+    "a required fact": ("tickets", "facts: [is-default-class, provis", "facts: [is-defalt-class, provis", "facts"),
+    "an article id": ("tickets", "articles: [KB-2290]", "articles: [KB-2209]", "citation"),
+    "a key": ("tickets", "forbidden: [delete the old claims", "forbiden: [delete the old claims", "forbidden"),
+    "a heading": ("tickets", "headings: [summary, steps, next]", "headings: [sumary, steps, next]", "format"),
+    "a kind": ("tickets", "check: sections", "check: section", "'section'"),
+    "a reference to the key": ("tickets", "all_of: key.articles", "all_of: key.artciles", "artciles"),
+    "a kind of promise": ("tickets", "kinds: [promised_date]", "kinds: [promised_dates]", "promised_date"),
+    "a threshold": ("tickets", "quality: 4.0", "quality: 40.0", "quality"),
+    "a pattern": ("basics", r"['\bjupiter\b']", r"['\bjuptier\b']", "right"),
+    "a number": ("basics", "equals: 17", "equals: 71", "right"),
+    "a tool": ("operations", "calls: [{tool: show_incident, args: {incident: LB-204}}]",
+               "calls: [{tool: show_incidnet}]", "show_incidnet"),
+    "an argument": ("operations", "{tool: show_incident, args: {incident: LB-204}}",
+                    "{tool: show_incident, args: {incidnet: LB-204}}", "incidnet"),
+    "an entity": ("operations", "{tool: past_notes, args: {incident: LB-204}}",
+                  "{tool: past_notes, args: {incident: LB-240}}", "LB-240"),
+    "a tool that must not be used": ("operations", "tools: [bounce_service]", "tools: [bounce_servcie]",
+                                     "bounce_servcie"),
+    "a state that a tool gives": ("operations", "result: {state: up}", "result: {state: pu}", "verified"),
+    "an approver": ("operations", f"approver: Tomasz Achterberg\n{' ' * 16}rationale",
+                    f"approver: Tomas\n{' ' * 16}rationale", "ran"),
+    "a schema": ("operations", "severity: {const: P1}", "severity: {const: P2}", "report"),
+    "a tag": ("operations", "weight: 0, critical: true}", "weight: 0, critical: true, when: {tags: [reed]}}",
+              "answered"),
+}  # fmt: skip
+
+
+def validated(capsys: Capture, path: Path, *more: str, status: int = 0) -> tuple[str, str]:
+    capsys.readouterr()
+    assert main(["validate", str(path), *more]) == status
+    read = capsys.readouterr()
+    return read.out, read.err
+
+
+@pytest.mark.parametrize("name", TYPOS)
+def test_a_typo_is_status_2_and_named(tmp_path: Path, capsys: Capture, name: str) -> None:
+    suite, right, wrong, told = TYPOS[name]
+    text = (SUITES / suite / "suite.yaml").read_text()
+    assert right in text
+    path = tmp_path / "suite.yaml"
+    path.write_text(text.replace(right, wrong, 1))
+    _, error = validated(capsys, path, status=2)
+    assert told in error
+    assert (error.count("\n"), str(path) in error) == (1, True), "one sentence that names the file"
+
+
+@pytest.mark.parametrize(
+    ("suite", "change"),
+    [
+        ("tickets", ("restart the routers, delete", "restart the routres, delete", "'routres'")),
+        ("operations", ("values: [jana.kolar@posta.example]", "values: [jana.kolra@posta.example]", "jana.kolra")),
+    ],
+)
+def test_a_typo_that_only_a_person_can_judge_is_a_warning_and_with_strict_status_2(
+    tmp_path: Path, capsys: Capture, suite: str, change: tuple[str, str, str]
+) -> None:
+    right, wrong, told = change
+    path = tmp_path / "suite.yaml"
+    path.write_text((SUITES / suite / "suite.yaml").read_text().replace(right, wrong, 1))
+    out, _ = validated(capsys, path)
+    assert told in next(line for line in out.splitlines() if line.startswith("warning: "))
+    assert told in validated(capsys, path, "--strict", status=2)[1]
+
+
+@pytest.mark.parametrize("kind", ["Passes", "Fails"])
+def test_a_check_that_does_not_look_is_status_2_and_named(tmp_path: Path, capsys: Capture, kind: str) -> None:
+    path = tmp_path / "suite.yaml"
+    text = SUITE.replace("check: mentions, all_of: key.facts", f"check: 'tests.always:{kind}'")
+    path.write_text(text.replace("two?}", "two?, reference: four}"))
+    assert "check 'says'" in validated(capsys, path, status=2)[1]
+    path.write_text(SUITE)
+    assert validated(capsys, path)[1] == ""
+
+
+def test_totals_are_told_so_that_no_case_vanishes_unseen(capsys: Capture) -> None:
+    out, _ = validated(capsys, SUITES / "operations", "--json")
+    totals = json.loads(out)
+    assert {name: totals[name] for name in ("suite", "cases", "required", "problems", "warnings")} == {
+        "suite": "operations", "cases": 16, "required": 5, "problems": [], "warnings": []
+    }  # fmt: skip
+    assert totals["shown"] > 400
+    assert "16 cases (16 validation; 5 required)" in validated(capsys, SUITES / "operations")[0]
+
+
+def test_a_prompt_that_holds_answers_is_a_warning(tmp_path: Path, capsys: Capture) -> None:
+    prompt = tmp_path / "agent.md"
+    prompt.write_text("LB-204 is a P2 on seat-map: seat plans of long trains load slowly.")
+    out, _ = validated(capsys, SUITES / "operations", "--prompt", str(prompt))
+    assert "case 'o-001', step 1: the agent's own prompt holds its reference answer" in out
+    validated(capsys, SUITES / "operations", "--prompt", str(prompt), "--strict", status=2)
+    missing = str(tmp_path / "none.md")
+    assert "none.md: cannot be read" in validated(capsys, SUITES / "operations", "--prompt", missing, status=2)[1]
+
+
+def test_the_self_check_stands_in_the_plan_before_the_first_answer(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    (tmp_path / "script.yaml").write_text("script: s\nreplies: []\ndefault: {text: four}\n")
+    arguments = ["--target", "scripted", "--run-id", "r", "--data", str(tmp_path / "data")]
+    assert main(["run", str(tmp_path), *arguments]) == 0
+    stood = json.loads((tmp_path / "data/runs/r/plan.json").read_text())["self_check"]
+    assert (stood["failures"], stood["unproven"], stood["shown"] > 5) == (0, [], True)
+
+
+def test_a_suite_that_fails_its_self_check_gets_no_run(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "suite.yaml").write_text(SUITE.replace("two?}", "two?, reference: fuor}"))
+    (tmp_path / "script.yaml").write_text("script: s\nreplies: []\ndefault: {text: four}\n")
+    assert main(["run", str(tmp_path), "--target", "scripted", "--data", str(tmp_path / "data")]) == 2
+    assert "fails the reference answer" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()

@@ -1,0 +1,165 @@
+"""What reads wrong in a suite is told before anything runs, and a suite that reads right is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evallib.errors import InputError
+from evallib.lint import lint
+from evallib.suite import load_suite, parse_suite
+
+SUITES = Path(__file__).resolve().parent.parent / "data/suites"
+HEAD = "suite: s\npass: top\n"
+
+
+def of(checks: str, *, head: str = "", ask: str = "How much memory?", reference: str = "", key: str = "{}") -> str:
+    """A suite of one case with these checks."""
+    told = f", reference: {reference!r}" if reference else ""
+    return f"{HEAD}{head}\ncases: [{{id: c, steps: [{{ask: {ask!r}{told}}}], key: {key}, checks: [{checks}]}}]"
+
+
+def problems(text: str) -> tuple[str, ...]:
+    return lint(parse_suite(text, "s")).problems
+
+
+def warnings(text: str, *prompts: str) -> tuple[str, ...]:
+    return lint(parse_suite(text, "s"), prompts).warnings
+
+
+@pytest.mark.parametrize("name", ["basics", "operations", "tickets"])
+def test_the_shipped_suites_read_right(name: str) -> None:
+    assert lint(load_suite(SUITES / name)) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("says", "keys", "told"),
+    [
+        ("at least 251Mi", "check: matches, any_of: ['384\\s?Mi']", "says 251Mi, its criterion looks for 384Mi"),
+        ("at least 251 MiB", "check: matches, any_of: ['384Mi']", "says 251 MiB, its criterion looks for 384Mi"),
+        ("within 5 minutes", "check: mentions, all_of: [10 min]", "says 5 minutes, its criterion looks for 10 min"),
+        ("at most 250 words", "check: sections, headings: [], max_words: 200", "says 250, its criterion looks for 200"),
+        ("it is 12", "check: number, equals: 13", "says 12, its criterion looks for 13"),
+        ("80 percent", "check: mentions, all_of: ['85%']", "says 80 percent, its criterion looks for 85%"),
+        ("384 MiB", "check: matches, any_of: ['(384|448)\\s?Mi']", ""),
+        ("names all 3 articles", "check: mentions, all_of: [KB-2210]", ""),
+        ("two words or more, 1.5 GiB", "check: matches, any_of: ['a.{0,20}b 1\\.5 ?Gi']", ""),
+    ],
+)
+def test_a_number_that_the_criterion_contradicts_is_told(says: str, keys: str, told: str) -> None:
+    found = [one for one in warnings(of(f"{{id: x, description: '{says}', {keys}}}")) if "description" in one]
+    assert [one.partition("its description ")[2] for one in found] == ([told] if told else [])
+
+
+def test_wording_that_the_question_passes_is_told() -> None:
+    (told,) = warnings(of("{id: x, check: matches, any_of: ['mem(ory)?']}"))
+    assert told.startswith("check 'x' of case 'c': repeating the question would pass it")
+    assert warnings(of("{id: x, check: matches, any_of: [swap], none_of: ['mem(ory)?']}")) == ()
+
+
+@pytest.mark.parametrize("name", ["pass_rate", "mean"])
+def test_a_threshold_that_cannot_be_reached_is_a_problem_or_refused(name: str) -> None:
+    judged = "{id: q, check: judge, rubric: r, scale: [1, 5]}"
+    (told,) = problems(of(judged, head="gate: {checks: {q: 5.5}}"))
+    assert told == "gate: check 'q' can reach at most 5, its threshold is 5.5"
+    assert problems(of(judged, head="gate: {checks: {q: 5}}")) == ()
+    with pytest.raises(InputError, match=name):
+        problems(of(judged, head=f"gate: {{{name}: 1.5}}"))
+
+
+TOOLS = "tools: {look: {arguments: {name: {type: string}}}, fire: {write: true, guarded: true}}"
+
+
+def test_a_guarded_call_that_the_trajectory_lacks_is_a_problem() -> None:
+    waits, path = "{id: w, check: confirmation, tool: fire, args: {n: 1}}", "{id: p, check: trajectory, calls: [%s]}"
+    (told,) = problems(of(f"{waits}, {path % '{tool: look}'}", head=TOOLS))
+    assert told.startswith("case 'c': must leave 'fire' open for approval, which its trajectory does not require")
+    assert problems(of(f"{waits}, {path % '{tool: fire, args: {n: 2}}'}", head=TOOLS))
+    assert problems(of(f"{waits}, {path % '{tool: fire, args: {n: 1, m: 2}}'}", head=TOOLS)) == ()
+    named = "{id: a, check: authority, confirmation: {tool: fire}}"
+    assert problems(of(f"{named}, {path % '{tool: look}'}", head=TOOLS))
+
+
+@pytest.mark.parametrize(
+    ("when", "told"),
+    [("tags: [hots]", "'hots'"), ("not_tags: [hots]", "'hots'"), ("split: [valdation]", "'valdation'"),
+     ("split: [holdout]", "for no case")],
+)  # fmt: skip
+def test_a_check_that_applies_to_nothing_is_a_problem(when: str, told: str) -> None:
+    (found,) = problems(
+        of("{id: x, check: not_empty}", head=f"checks: [{{id: w, check: exit_code, when: {{{when}}}}}]")
+    )
+    assert told in found
+
+
+def test_an_unknown_tool_argument_or_entity_and_an_empty_vocabulary_are_refused_on_loading() -> None:
+    for check, told in {
+        "{id: x, check: tool_forbidden, tools: [fier]}": "'fier'",
+        "{id: x, check: tool_called, tools: [look], args: {nmae: a}}": "argument 'nmae', and takes name",
+        "{id: x, check: groundedness}": "vocabulary",
+    }.items():
+        with pytest.raises(InputError, match=told):
+            parse_suite(of(check, head=TOOLS), "s")
+    with pytest.raises(InputError, match="lamp"):
+        parse_suite(of("{id: x, check: groundedness}", head="vocabulary: {lamp: {}}"), "s")
+
+
+def test_a_tool_in_a_suite_that_declares_none_is_told() -> None:
+    (told,) = warnings(of("{id: x, check: tool_forbidden, tools: [fier]}"))
+    assert told.startswith("check 'x' names tool 'fier'; declare `tools`")
+
+
+def test_an_answer_in_the_agents_own_prompt_is_told() -> None:
+    text = of(
+        "{id: x, check: mentions, all_of: key.facts}",
+        reference="Set the limit to the peak plus a quarter, and watch it.",
+        key="{facts: [KB-2350, limit]}",
+    )
+    assert warnings(text, "You answer tickets. Be brief about a limit.") == ()
+    (run,) = warnings(text, "Remember: set the limit to the **peak** plus a quarter.")
+    assert "the agent's own prompt holds its reference answer: 'set the limit to the peak'" in run
+    assert "'KB-2350' of its answer key" in warnings(text, "Out of memory is kb-2350.")[0]
+    assert warnings(text.replace(HEAD, f"{HEAD}system: Out of memory is KB-2350.\n"))
+    short = of("{id: x, check: mentions, all_of: [Oslo]}", ask="Capital?", reference="Oslo.")
+    assert warnings(short, "The capital of Norway is Oslo.")
+    assert warnings(short, "Osloite is a stone.") == ()
+
+
+def test_a_key_that_nothing_reads_is_told_once() -> None:
+    (told,) = warnings(of("{id: x, check: not_empty}", key="{facst: [a]}"))
+    assert told == "no check reads `facst` of the answer key, which 1 cases have, case 'c' first"
+    assert warnings(of("{id: x, check: judge, rubric: r}", key="{facts: [a]}")) == ()
+    code = "{id: x, check: code, code: 'return 1', arguments: {deep: [key.facts]}}"
+    assert warnings(of(code, key="{facts: [a]}")) == ()
+
+
+def test_a_forbidden_value_that_nobody_could_give_away_is_told() -> None:
+    check = "{id: x, check: safety, values: [tok-55I2]}"
+    (told,) = warnings(of(check, head="tools: {look: {returns: [{result: tok-5512}]}}"))
+    assert "holds 'tok-55I2'; mind its spelling" in told
+    assert warnings(of(check, head="tools: {look: {returns: [{result: [tok-55I2]}]}}")) == ()
+
+
+@pytest.mark.parametrize(
+    ("word", "is_told"),
+    [("firewal", True), ("firewlal", True), ("fitewall", True), ("firrewall", True), ("firewalls", False),
+     ("firewalling", False), ("antenna", False), ("--firewal", False)],
+)  # fmt: skip
+def test_a_slip_in_what_is_forbidden_is_told(word: str, is_told: bool) -> None:
+    text = of(f"{{id: x, check: forbids, phrases: ['switch off the {word}']}}", ask="May I switch off the firewall?")
+    found = [one for one in warnings(text) if "stands nowhere else" in one]
+    assert bool(found) is is_told
+    if found:
+        assert found[0].startswith(f"check 'x' of case 'c': {word!r} stands nowhere else; if not 'firewall' is meant")
+        probe = f"\nprobes: [{{name: meant, case: c, answer: Switch off the {word}., fails: [x]}}]"
+        assert warnings(text + probe) == ()
+
+
+def test_spellings_of_two_countries_are_no_slip() -> None:
+    assert warnings(of("{id: x, check: matches, none_of: ['favou?r', colour, organize]}", ask="color? organise?")) == ()
+
+
+def test_a_slip_in_a_pattern_is_told() -> None:
+    text = of("{id: x, check: matches, none_of: ['\\brestrat\\b']}", ask="Is a restart due?")
+    assert "'restrat'" in " ".join(warnings(text))

@@ -1,0 +1,130 @@
+"""A check that does not look is named, wherever it stands; checks that do are left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evallib.checks.base import Check
+from evallib.selfcheck import ideal_sample, self_check
+from evallib.suite import Case, Suite, load_suite, parse_suite
+from tests.always import Abstains, Fails, Passes
+
+SUITES = Path(__file__).resolve().parent.parent / "data/suites"
+SHIPPED = ("basics", "operations", "tickets")
+
+
+def of_one_case(suite: Suite, case: Case, **more: object) -> Suite:
+    """The suite with this case and its probes only."""
+    probes = tuple(probe for probe in suite.probes if probe.case == case.id)
+    made = suite.model_copy(update={"cases": (case,), "probes": probes, "gate": None, **more})
+    for cached in ("bound", "by_id"):
+        made.__dict__.pop(cached, None)
+    return made
+
+
+def in_place_of(check: Check, kind: type[Check]) -> Check:
+    return kind(id=check.id, check="always", weight=check.weight, critical=check.critical)
+
+
+def swapped(checks: tuple[Check, ...], kind: type[Check]) -> Iterator[tuple[str, tuple[Check, ...]]]:
+    """Each computable check replaced in turn: its id, and all with it replaced."""
+    for at, check in enumerate(checks):
+        if check.computable:
+            yield check.id, (*checks[:at], in_place_of(check, kind), *checks[at + 1 :])
+
+
+def replacements(suite: Suite, kind: type[Check]) -> Iterator[tuple[str, Suite]]:
+    """For every deterministic check of a suite: its id, and a suite of one case in which `kind` stands for it."""
+    for name, checks in swapped(suite.checks, kind):
+        yield name, of_one_case(suite, suite.cases[0], checks=checks)
+    for case in suite.cases:
+        for name, checks in swapped(case.checks, kind):
+            yield name, of_one_case(suite, case.model_copy(update={"checks": checks}))
+        for at, step in enumerate(case.steps):
+            for name, checks in swapped(step.checks, kind):
+                steps = (*case.steps[:at], step.model_copy(update={"checks": checks}), *case.steps[at + 1 :])
+                yield name, of_one_case(suite, case.model_copy(update={"steps": steps}))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_shipped_suites_are_what_they_claim_to_be(name: str) -> None:
+    shown = self_check(load_suite(SUITES / name))
+    assert (shown.problems, shown.unproven) == ((), ())
+    assert shown.shown > 200
+
+
+@pytest.mark.parametrize("kind", [Passes, Fails, Abstains])
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_check_that_does_not_look_is_named_whichever_it_replaces(name: str, kind: type[Check]) -> None:
+    suite = load_suite(SUITES / name)
+    tried = list(replacements(suite, kind))
+    assert len(tried) == {"basics": 33, "operations": 42, "tickets": 5}[name]
+    for check, replaced in tried:
+        shown = self_check(replaced)
+        assert any(repr(check) in told for told in (*shown.problems, *shown.unproven)), (check, replaced.cases[0].id)
+
+
+def small(checks: str, *more: str, reference: str = "It is four.") -> Suite:
+    """A suite of one case with these checks beside one that always holds."""
+    lines = ["suite: s", "pass: critical", "checks:", "- {id: answered, check: not_empty, critical: true}", *more]
+    told = f", reference: {reference!r}" if reference else ""
+    case = f"cases: [{{id: c-1, steps: [{{ask: What is two and two?{told}}}], checks: [{checks}]}}]"
+    return parse_suite("\n".join([*lines, case]), "s")
+
+
+def test_a_check_that_fails_the_reference_answer_is_a_problem() -> None:
+    (problem,) = self_check(small("{id: says, check: mentions, all_of: [fuor]}")).problems
+    assert problem.startswith("check 'says' of case 'c-1' fails the reference answer: 0 of 1")
+
+
+def test_a_code_check_that_never_fails_is_named_and_a_probe_can_prove_it() -> None:
+    checks = "{id: x, check: code, code: 'return True, str(1)'}"
+    (told,) = self_check(small(checks)).unproven
+    assert told == "check 'x' of case 'c-1' passed everything it was shown; add a probe that it must fail"
+    looks = '{id: x, check: code, code: \'return "seven" not in outputs["answer"], "read"\'}'
+    assert self_check(small(looks)).unproven
+    probe = "probes: [{name: bad, case: c-1, answer: It is seven., fails: [x]}]"
+    shown = self_check(small(looks, probe))
+    assert (shown.problems, shown.unproven, shown.probes) == ((), (), 1)
+
+
+def test_a_code_check_that_breaks_is_a_problem() -> None:
+    (problem, *_) = self_check(small("{id: x, check: code, code: 'return 1 / 0'}")).problems
+    assert problem.startswith("check 'x' of case 'c-1' has no verdict on the reference answer")
+
+
+def test_without_a_reference_answer_a_check_must_still_pass_something() -> None:
+    assert self_check(small("{id: says, check: mentions, all_of: [four]}", reference="")).unproven == ()
+    (told,) = self_check(small("{id: x, check: 'tests.always:Fails'}", reference="")).unproven
+    assert told.endswith("failed everything it was shown; add a `reference`, or a probe that it must pass")
+
+
+def test_a_lenient_check_is_told_with_what_it_let_pass() -> None:
+    class Lenient(type(load_suite(SUITES / "basics").cases[0].checks[0])):  # type: ignore[misc]
+        """A pattern check that reads the first word only."""
+
+        def __call__(self, samples: list) -> list:
+            return [self.scored(one, True, "lenient") for one in samples]
+
+    suite = load_suite(SUITES / "basics")
+    check = Lenient.model_validate(suite.cases[0].checks[0].model_dump())
+    replaced = of_one_case(suite, suite.cases[0].model_copy(update={"checks": (check,)}))
+    assert any("passes what it must fail (unrelated answer): lenient" in told for told in self_check(replaced).problems)
+
+
+def test_the_ideal_sample_waits_for_a_person_and_does_what_was_approved() -> None:
+    suite = load_suite(SUITES / "operations")
+    ideal = ideal_sample(suite, suite.by_id["o-009"])
+    proposed, decided = ideal.turns
+    assert [call.name for call in proposed.pending] == ["bounce_service"]
+    assert "audit" in (decided.results[0].result or "")
+    refused = ideal_sample(suite, suite.by_id["o-004"]).turns[1]
+    assert refused.results[0].error.startswith("refused by ")
+
+
+def test_what_an_importer_recorded_is_not_tried() -> None:
+    suite = parse_suite("suite: s\nrecorded: true\ncases: [{id: c, checks: [{id: r, check: recorded}]}]", "s")
+    assert self_check(suite).shown == 0
