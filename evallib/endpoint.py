@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import SplitResult, urlsplit
 
 from evallib.errors import InfrastructureError, InputError
-from evallib.records import Usage
+from evallib.records import Usage, unstorable
 
 if TYPE_CHECKING:
     from evallib.http_pool import Answer
@@ -24,6 +24,7 @@ __all__ = ["BadReply", "Endpoint", "EndpointError", "ModelTimeout", "ProviderErr
 
 API_KEYS = ("EVALLIB_API_KEY", "OPENAI_API_KEY")
 """Environment variables that may hold the API key; the first that is set counts."""
+_MOST_TOKENS = 2**40
 _RETRIABLE = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 _CHECK_S = 10.0
 _SHOWN = 200
@@ -305,23 +306,25 @@ def _tool_calls(calls: Any) -> tuple[ToolRequest, ...]:
 
 
 def _arguments(raw: Any) -> dict[str, Any] | str:
-    if isinstance(raw, dict):
-        return raw
+    """The arguments of a call; as text where they are no JSON object that can be stored, as with NaN in them."""
     if raw is None or raw == "":
         return {}
-    text = raw if isinstance(raw, str) else json.dumps(raw)
+    try:
+        text = raw if isinstance(raw, str) else json.dumps(raw)
+    except RecursionError as error:
+        raise BadReply("the arguments of a tool call are nested too deep") from error
     try:
         parsed = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return parsed if isinstance(parsed, dict) else text
+    return parsed if isinstance(parsed, dict) and not unstorable(parsed) else text
 
 
 def _usage(said: Any) -> Usage:
-    """What the provider counted; a count it did not give stays None."""
+    """What the provider counted; a count that it did not give, or that nobody can have counted, stays None."""
 
     def count(name: str) -> int | None:
         value = said.get(name) if isinstance(said, dict) else None
-        return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+        return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
 
     return Usage(count("prompt_tokens"), count("completion_tokens"), calls=1)

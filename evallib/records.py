@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ __all__ = [
     "samples_schema",
     "storable",
     "turns_schema",
+    "unstorable",
     "verdicts_schema",
     "whole_seconds",
 ]
@@ -64,6 +66,29 @@ def storable(text: str) -> str:
 def canonical_json(value: object) -> str:
     """The one JSON spelling of `value` that digests are taken of: sorted keys, no blanks, UTF-8 as is."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+_DEEPEST = 100
+_MOST_DIGITS = 300
+"""Of an integer that still is a finite float."""
+
+
+def unstorable(value: object, depth: int = _DEEPEST) -> str:
+    """Why `value` cannot be stored as JSON and read back, as in "holds NaN"; empty when it can."""
+    if value is None or isinstance(value, str | bool):
+        return ""
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else f"holds {value}, which JSON does not have"
+    if isinstance(value, int):
+        return "" if abs(value) < 10**_MOST_DIGITS else f"holds an integer of more than {_MOST_DIGITS} digits"
+    if not isinstance(value, Mapping | list | tuple):
+        return f"holds a {type(value).__name__}, which JSON does not have"
+    if not depth:
+        return f"is nested more than {_DEEPEST} deep"
+    if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
+        return "holds a key that is no text"
+    inner = value.values() if isinstance(value, Mapping) else value
+    return next((problem for one in inner if (problem := unstorable(one, depth - 1))), "")
 
 
 def digest(value: object, length: int = 64) -> str:

@@ -28,7 +28,8 @@ from evallib.store import Journal, Run, begin_run, finish_run, list_runs
 from evallib.store.calibrations import known_calibrations
 from evallib.store.runs import refuse_finished, run_folder, unfinished
 from evallib.suite import Case, Deadlines, Suite, parse_suite
-from evallib.targets.base import Target, TargetOutput
+from evallib.targets.base import Target
+from evallib.targets.edge import identify, make_ready, run_target
 from evallib.trust import refuse_run_copy
 
 __all__ = ["RunOptions", "new_run_id", "run_suite", "sample_seed", "token_drift"]
@@ -110,7 +111,7 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
     deadlines = deadlines or suite.deadlines
     plan = _plan(suite, text, target, options, judge) | {"deadlines": deadlines.model_dump()}
     run = _resumed(run_folder(data, options.run_id), plan) if options.resume else None
-    target.preflight()
+    make_ready(target)
     if judge is not None:
         judge.preflight()
     if run is None:
@@ -196,7 +197,8 @@ class _Work:
         case = self.suite.by_id[key[0]]
         seed = sample_seed(self.seed, case, key[1])
         started, clock = datetime.now(UTC), time.monotonic()
-        output = _run_target(self.target, case, seed, self.deadlines)
+        steps = tuple(step.for_target() for step in case.steps)
+        output = run_target(self.target, steps, seed=seed, deadlines=self.deadlines)
         sample = Sample(
             self.run_id, case.id, key[1], output.status, output.error, output.turns, output.files, output.answer,
             output.exit_code, output.recorded, output.flags, seed, started.isoformat(),
@@ -212,13 +214,6 @@ class _Work:
         if self.jury is None:
             return [check.unscored(sample, "judges were left out of this run", applicable=False) for check in checks]
         return self.jury.verdicts([(check, sample) for check in checks])
-
-
-def _run_target(target: Target, case: Case, seed: int, deadlines: Deadlines) -> TargetOutput:
-    try:
-        return target.run(tuple(step.for_target() for step in case.steps), seed=seed, deadlines=deadlines)
-    except Exception as error:  # noqa: BLE001  # the edge of a target: its trouble is a status, not the run's end
-        return TargetOutput(status="harness_error", error=f"{type(error).__name__}: {error}"[:500])
 
 
 def _work_off(
@@ -303,7 +298,7 @@ def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge:
             "unproven": list(shown.unproven),
             "digest": digest([p.model_dump(mode="json") for p in suite.probes], 16),
         },
-        "target": dict(target.identity()),
+        "target": identify(target),
         "judge": None if judge is None else dict(judge.identity()),
         "judges": options.judges,
         "split": options.split or "all",

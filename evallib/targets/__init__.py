@@ -2,7 +2,8 @@
 
 `base` says what a target is and `opening` which one `kind[:address]` means; `chat` asks any OpenAI-compatible endpoint;
 `scripted` starts `script_server`, which answers from a `script`, and asks it through `chat`; `knowledge` is the folder
-a target may read, `played` gives what the suite's own tools give. A target of your own is written
+a target may read, `played` gives what the suite's own tools give; `edge` makes storable
+what any of them gives. A target of your own is written
 `custom:package.module:NAME#ADDRESS`, where NAME(address, setting) gives an object with the methods of `base.Target`.
 Names are loaded when first used: a scripted model's server needs none of them.
 """

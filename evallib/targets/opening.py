@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from evallib.errors import InputError
+from evallib.errors import EvallibError, InputError
 from evallib.suite import Suite
 from evallib.targets.base import OpenTarget, Setting, Target, TargetOptions
 
@@ -35,15 +35,28 @@ def open_custom(address: str, setting: Setting) -> Target:
     name, _, rest = address.partition("#")
     if ":" not in name:
         raise InputError(f"target 'custom:{address}' must be written custom:package.module:NAME[#ADDRESS]")
-    return _found(name)(rest, setting)
+    opener = _found(name)
+    try:
+        target = opener(rest, setting)
+    except EvallibError:
+        raise
+    except Exception as error:
+        raise InputError(f"target {name!r} cannot be opened: {type(error).__name__}: {error}") from error
+    missing = [method for method in _METHODS if not callable(getattr(target, method, None))]
+    if missing:
+        raise InputError(f"target {name!r} gave an object without {missing[0]!r}; it must be an evallib.targets.Target")
+    return target
+
+
+_METHODS = ("identity", "preflight", "run", "close", "__enter__", "__exit__")
 
 
 def _found(name: str) -> OpenTarget:
     module, _, attribute = name.partition(":")
     try:
         found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"target {name!r} cannot be imported: {error}") from error
+    except Exception as error:  # whatever a module of someone else raises while it is imported
+        raise InputError(f"target {name!r} cannot be imported: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise InputError(f"target {name!r} is no function or class; it must be callable with (address, setting)")
     opener: OpenTarget = found
