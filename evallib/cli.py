@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -31,6 +32,7 @@ def console() -> NoReturn:
     (`terminate called without active exception`, status 134), and a thread that waits for a model would hold it.
     """
     status = 1
+    _speak_any_encoding()
     try:
         status = main()
     except SystemExit as left:  # argparse: --help, --version, a wrong option
@@ -38,6 +40,13 @@ def console() -> NoReturn:
     except BaseException:  # noqa: BLE001  # a fault of ours: shown whole, as Python would
         traceback.print_exc()
     os._exit(_handed_over(status))
+
+
+def _speak_any_encoding() -> None:
+    r"""Characters that the terminal's or a pipe's encoding lacks are spelled out, as in `\u2013`, both ways."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _handed_over(status: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,8 +11,9 @@ __all__ = ["print_json", "print_lines"]
 
 
 def print_json(value: Any) -> None:
-    """One JSON object."""
-    print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+    """One JSON object; where the output's encoding is not UTF-8, in ASCII, which JSON can always be."""
+    unicode = (sys.stdout.encoding or "").lower().replace("_", "-") in {"utf-8", "utf8"}
+    print(json.dumps(value, indent=1, ensure_ascii=not unicode, allow_nan=False))
 
 
 def print_lines(lines: Iterable[str]) -> None:
