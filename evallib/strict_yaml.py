@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import yaml
 from pydantic import ValidationError
@@ -23,6 +24,11 @@ _FLOAT = re.compile(
 )
 _CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LOST = re.compile(r"(?<!\\)(?:\\\\)*(\\[LNP_])")
+"""Escapes of double quotes for separators and blanks that nobody types: meant was a pattern's backslash."""
+_SEPARATOR = re.compile("[\x85\u2028\u2029]")
+_MOST_DIGITS = 300
+"""Of an integer: more would be no finite number to JSON's readers."""
 _MOST_PER_BYTE = 10
 
 
@@ -65,7 +71,8 @@ def load_yaml(path: Path) -> Document:
 
 
 def parse_yaml(text: str, name: str) -> Document:
-    """Parse `text` strictly: no tags, no duplicate keys, no lost backslashes, YAML 1.2 scalars."""
+    """Parse `text` strictly: no tags, no duplicate keys, no lost backslashes, YAML 1.2 scalars, finite numbers."""
+    text = text.removeprefix("\ufeff")  # the parser does not count it, and places are counted in `text`
     try:
         node = yaml.compose(text, Loader=yaml.CBaseLoader)
     except yaml.MarkedYAMLError as error:
@@ -76,7 +83,7 @@ def parse_yaml(text: str, name: str) -> Document:
     if node is None:
         return Document(None, lines, name)
     most = _MOST_PER_BYTE * len(text) + 1000  # without aliases a text holds fewer values than characters
-    builder = _Builder(name, lines, most)
+    builder = _Builder(text, name, lines, most)
     return Document(builder.build(node, ()), lines, name, builder.blocks)
 
 
@@ -92,8 +99,8 @@ def _syntax_error(error: yaml.MarkedYAMLError, name: str) -> NoReturn:
 class _Builder:
     """Turns composed nodes into plain values and notes the line of each."""
 
-    def __init__(self, name: str, lines: dict[Location, int], most: int) -> None:
-        self.name, self.lines, self.most, self.count = name, lines, most, 0
+    def __init__(self, text: str, name: str, lines: dict[Location, int], most: int) -> None:
+        self.text, self.name, self.lines, self.most, self.count = text, name, lines, most, 0
         self.blocks: set[Location] = set()
 
     def fail(self, node: Any, message: str) -> NoReturn:
@@ -130,17 +137,25 @@ class _Builder:
 
     def scalar(self, node: Any) -> Any:
         text: str = node.value
-        if node.style == '"' and _CONTROL.search(text):
+        if node.style == '"' and (
+            _CONTROL.search(text) or _LOST.search(self.text, node.start_mark.index, node.end_mark.index)
+        ):
             self.fail(node, f"a backslash was lost in double quotes ({text!r}); write the pattern in single quotes")
         if node.style:
             return text
         if text in _CONSTANTS:
             return _CONSTANTS[text]
-        if _INT.match(text):
-            return int(text)
-        if _FLOAT.match(text):
-            return float(text)
-        return text
+        return self.number(node, text) if _INT.match(text) or _FLOAT.match(text) else text
+
+    def number(self, node: Any, text: str) -> int | float:
+        if len(text) > _MOST_DIGITS:
+            self.fail(
+                node, f"a number of {len(text)} characters ({text[:20]}…); write a shorter one, or text in quotes"
+            )
+        number = int(text) if _INT.match(text) else float(text)
+        if not math.isfinite(number):
+            self.fail(node, f"{text} is more than a number can be; write a finite number, or text in quotes")
+        return number
 
 
 def _plain_tag(node: Any) -> bool:
@@ -155,8 +170,14 @@ def _plain_tag(node: Any) -> bool:
 class _Dumper(yaml.SafeDumper):
     """Writes texts so that the strict reader gives them back: quoted whenever a plain scalar would change."""
 
+    ESCAPE_REPLACEMENTS: ClassVar = {  # type: ignore[misc]  # the stubs take the class attribute for one of instances
+        char: escape for char, escape in yaml.SafeDumper.ESCAPE_REPLACEMENTS.items() if escape not in "LNP_"
+    }
+
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    if _SEPARATOR.search(text):  # a line break to YAML 1.1, which other styles would fold
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
     readable = "\n" in text and not _CONTROL.search(text) and not any(x != x.rstrip() for x in text.split("\n"))
     if readable and text.isprintable() is False and "\t" not in text and not text.startswith((" ", "\n")):
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")

@@ -35,6 +35,11 @@ values = st.recursive(
         ("true", True),
         ("~", None),
         (".inf", ".inf"),
+        ("1" * 300, int("1" * 300)),
+        ("1e-999", 0.0),
+        (f"'{'9' * 5000}'", "9" * 5000),
+        ('"a\\\\Nb"', "a\\Nb"),
+        ('"10\xa0% \\u2028"', "10\xa0% \u2028"),
         ("'12'", "12"),
         ("'\\bword\\b'", "\\bword\\b"),
     ],
@@ -51,6 +56,14 @@ def test_scalars_stay_what_the_author_wrote(written: str, read: object) -> None:
         ("a: 1\na: 2\n", "f, line 2: key 'a' stands twice"),
         ("x:\n  y: !!python/object/apply:os.getcwd []\n", "f, line 2: tag"),
         ('p: "\\bword\\b"\n', "f, line 1: a backslash was lost"),
+        ('p: "\\Lfoo\\P"\n', "f, line 1: a backslash was lost"),
+        ('a: é\nq: "foo\\\\\\N"\n', "f, line 2: a backslash was lost"),
+        ('\ufeffp: "foo\\_bar"\n', "f, line 1: a backslash was lost"),
+        ("a: 1\nb: 1e999\n", "f, line 2: 1e999 is more than a number can be; write a finite number"),
+        ("b: [-1.0e+400]\n", "f, line 1: -1.0e[+]400 is more"),
+        (f"b: {'9' * 400}\n", "f, line 1: a number of 400 characters .*write a shorter one"),
+        (f"b: -{'9' * 5000}\n", "f, line 1: a number of 5001 characters"),
+        (f"b: 0.{'9' * 5000}\n", "f, line 1: a number of 5002 characters"),
         ('p: ok\nq: "\\d+"\n', "f, line 2: not valid YAML.*single quotes"),
         ("a: [1, 2\nb: 3\n", "f, line 2"),
         ("? [1]\n: 2\n", "a key must be plain text"),
@@ -87,7 +100,7 @@ def test_what_is_written_is_read_back(value: object) -> None:
     assert parse_yaml(dump_yaml({"v": value}), "f").value == {"v": value}
 
 
-@given(st.text("ab \n\t:#-'\"\\|>", max_size=30))
+@given(st.text("ab \x85\xa0\u2028\u2029\n\t:#-'\"\\|>", max_size=30))
 def test_awkward_texts_are_read_back(text: str) -> None:
     assert parse_yaml(dump_yaml({"v": text}), "f").value == {"v": text}
 
