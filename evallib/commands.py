@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -75,13 +74,15 @@ def _tell(line: str) -> None:
 
 
 def _deadlines(given: Arguments, standing: Any) -> Any:
+    from evallib.suite import LONGEST_S
+
     changed = {
         f"{name}_s": value
         for name in ("call", "turn", "judge", "check", "run")
         if (value := getattr(given, f"{name}_timeout")) is not None
     }
-    if not all(math.isfinite(value) and value > 0 for value in changed.values()):
-        raise InputError("a timeout must be a number of seconds above 0")
+    if not all(0 < value <= LONGEST_S for value in changed.values()):
+        raise InputError(f"a timeout must be a number of seconds above 0 and up to {LONGEST_S}")
     if given.temperature is not None and not 0 <= given.temperature <= 2:
         raise InputError(f"--temperature {given.temperature}: must be from 0 to 2")
     return standing.model_copy(update=changed)
@@ -333,6 +334,8 @@ def _import_suite(given: Arguments) -> int:
 
     if given.out is None:
         raise InputError(f"{given.format} writes a suite file; name it with --out FILE")
+    if given.out.is_dir():
+        raise InputError(f"--out {given.out}: is a folder; name a file in it")
     adk = given.format == "adk-evalset"
     text = read_adk_evalset(given.path, given.tools) if adk else read_berth_suite(given.path)
     suite = parse_suite(text, str(given.out))
@@ -344,11 +347,11 @@ def _import_suite(given: Arguments) -> int:
 def _import_readings(given: Arguments) -> int:
     from evallib.adjudication import attach_published
     from evallib.importers import read_berth_readings
-    from evallib.store import list_runs, read_log
+    from evallib.store import read_log, readable_runs
 
     published = read_berth_readings(given.path)
     attached = attach_published(
-        list_runs(given.data), published, read_log(given.adjudications), given.adjudications, given.path.name
+        readable_runs(given.data), published, read_log(given.adjudications), given.adjudications, given.path.name
     )
     new, known, absent = attached
     print(
@@ -381,7 +384,9 @@ def verify(given: Arguments) -> int:
     )
     print(f"an entry that was deleted leaves no trace here: ask git (git log --diff-filter=D -- {given.adjudications})")
     if open_:
-        raise IncompleteError(f"not verified, because incomplete: {', '.join(r.id for r in open_)}; resume them first")
+        raise IncompleteError(
+            f"not verified, because incomplete: {', '.join(r.folder.name for r in open_)}; resume them first"
+        )
     return 0
 
 

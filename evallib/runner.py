@@ -24,7 +24,7 @@ from evallib.provenance import build, host, versions
 from evallib.records import ERROR_STATUSES, Sample, SampleKey, Turn, Verdict, digest
 from evallib.scoring import score_samples
 from evallib.selfcheck import self_check
-from evallib.store import Journal, Run, begin_run, finish_run, list_runs
+from evallib.store import Journal, Run, begin_run, finish_run, readable_runs
 from evallib.store.calibrations import known_calibrations
 from evallib.store.runs import refuse_finished, run_folder, unfinished
 from evallib.suite import Case, Deadlines, Suite, parse_suite
@@ -341,7 +341,7 @@ def token_drift(run: Run, data: Path) -> tuple[float, str] | None:
     tokens = _tokens_per_sample(run)
     earlier = [
         other
-        for other in list_runs(data)
+        for other in readable_runs(data)
         if other.id != run.id
         and other.complete
         and all(other.plan.get(name) == run.plan.get(name) for name in _COMPARABLE)

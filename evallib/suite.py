@@ -24,9 +24,13 @@ from evallib.records import canonical_json, digest
 from evallib.strict_yaml import Document, Location, first_problem, load_yaml, parse_yaml
 from evallib.trust import refuse_run_copy
 
-__all__ = ["Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite", "read_suite"]
+__all__ = ["LONGEST_S", "Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite", "read_suite"]
 
 Id = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+
+LONGEST_S = 31_536_000
+"""A year: no deadline is longer, and none too long for a clock."""
 
 
 def _is_default(value: object) -> bool:
@@ -115,11 +119,11 @@ class Case(_Written):
 class Deadlines(_Written):
     """Seconds granted to one model call, one whole turn, one judge call, one check, and one run."""
 
-    call_s: float = Field(default=120, gt=0)
-    turn_s: float = Field(default=600, gt=0)
-    judge_s: float = Field(default=120, gt=0)
-    check_s: float = Field(default=10, gt=0)
-    run_s: float | None = Field(default=None, gt=0)
+    call_s: float = Field(default=120, gt=0, le=LONGEST_S)
+    turn_s: float = Field(default=600, gt=0, le=LONGEST_S)
+    judge_s: float = Field(default=120, gt=0, le=LONGEST_S)
+    check_s: float = Field(default=10, gt=0, le=LONGEST_S)
+    run_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
 
 
 class JudgeModel(_Written):

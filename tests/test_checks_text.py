@@ -109,6 +109,8 @@ def test_groups_classes_and_quoted_parts_of_a_pattern_keep_their_meaning():
         ("(?<!a)b", "no look-around: write two checks"),
         (r"(a)\1", "no back-references"),
         ("a(", "missing )"),
+        (r"a\C", "a single byte of a character; write `.`"),
+        (r"\\\C", "a single byte of a character"),
         ("", "an empty pattern hits every answer"),
     ],
 )

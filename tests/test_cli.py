@@ -64,6 +64,21 @@ BAD = {
         SUITE.replace("checks: {says: 0.5}", "checks: {sais: 0.5}"),
         "'sais', which does not exist",
     ),
+    "a weight without bounds": ("suite.yaml", SUITE.replace("max_words: 5", "max_words: 5, weight: 1e400"), "line 5"),
+    "a weight of 400 digits": ("suite.yaml", SUITE.replace("max_words: 5", f"weight: {'9' * 400}"), "line 5"),
+    "a threshold without bounds": ("suite.yaml", SUITE.replace("says: 0.5}", "says: 1e999}"), "1e999 is more than"),
+    "a deadline without bounds": ("suite.yaml", SUITE + "deadlines: {call_s: 1e999}\n", "line 10"),
+    "a deadline of ages": ("suite.yaml", SUITE + "deadlines: {call_s: 1e300}\n", "line 10 (deadlines.call_s)"),
+    "a check of a relative module": (
+        "suite.yaml",
+        SUITE.replace("check: sections", "check: .a:B"),
+        "cannot be imported",
+    ),
+    "a byte in a pattern": (
+        "suite.yaml",
+        SUITE.replace("check: mentions, all_of: key.facts", "check: matches, any_of: ['fo\\Cr']"),
+        "single byte",
+    ),
     "no script": ("script.yaml", "script: x\nreplies: []\nmood: good\n", "mood"),
 }
 
@@ -108,6 +123,13 @@ def test_bad_input_to_a_run_is_one_sentence_and_leaves_nothing(
         (["run", ".", "--target", "scripted", "--call-timeout", "inf"], 2, "a timeout must be a number"),
         (["run", ".", "--target", "scripted", "--temperature", "nan"], 2, "--temperature nan"),
         (["rescore", "r-1", "--suite", "none.yaml", "--entry", "e.yaml"], 2, "none.yaml: no such file"),
+        (["run", ".", "--target", "scripted", "--call-timeout", "1e300"], 2, "a timeout must be a number"),
+        (["run", ".", "--target", "custom:.a:b"], 2, "'.a:b' cannot be imported"),
+        (["run", ".", "--target", "scripted:huge.yaml"], 2, "huge.yaml, line 2: 1e999 is more than a number can be"),
+        (["gate", "r-1", "--gate", "gate.yaml"], 2, "gate.yaml, line 1: a number of 5000 characters"),
+        (["rescore", "r-1", "--suite", "suite.yaml", "--entry", "gate.yaml"], 2, "gate.yaml, line 1"),
+        (["import", "berth-suite", "criteria.json", "--out", "."], 2, "--out .: is a folder; name a file in it"),
+        (["import", "berth-suite", "criteria.json", "--out", ""], 2, "--out .: is a folder; name a file in it"),
     ],
 )
 def test_bad_input_is_one_sentence_with_its_status(
@@ -115,6 +137,10 @@ def test_bad_input_is_one_sentence_with_its_status(
 ) -> None:
     stored_run(home / "data", {"c-1": ["four"]})
     Path("cut.json").write_text('[{"task_id": 0, "reward": 1.0, "tr')
+    Path("huge.yaml").write_text("script: x\ndefault: {text: hi, delay_s: 1e999}\n")
+    Path("gate.yaml").write_text(f"mean: {'9' * 5000}\n")
+    check = {"id": "a", "kind": "max_tool_calls", "desc": "d", "critical": True, "max": 3}
+    Path("criteria.json").write_text(json.dumps({"c": {"id": "c", "checks": [check]}}))
     before = files(home)
     assert main(arguments) == status
     captured = capsys.readouterr()
@@ -349,7 +375,7 @@ def test_runs_with_logs_of_their_own_need_one_named(home: Path, capsys: pytest.C
 def program(*arguments: str, **given: object) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
     command = [sys.executable, "-m", "evallib.cli", *arguments]
-    return subprocess.run(command, text=True, check=False, env=env, **{"capture_output": True, **given})  # type: ignore[call-overload, no-any-return]
+    return subprocess.run(command, **{"text": True, "check": False, "env": env, "capture_output": True, **given})  # type: ignore[call-overload, no-any-return]
 
 
 def test_the_program_leaves_before_threads_can_abort_or_hold_it(home: Path) -> None:
@@ -387,6 +413,36 @@ def test_a_reader_that_has_gone_is_no_trouble_and_a_full_disk_is(home: Path) -> 
         done = program("show", "r-1", capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 3
     assert "No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp437"])
+def test_no_command_dies_of_what_the_output_cannot_spell(home: Path, encoding: str) -> None:
+    stored_run(home / "data", {"c-1": ["four \N{SNOWMAN} – \U0001f600", "five 中"], "c-2": ["five", "six"]})
+    main(["adjudicate", "r-1", "c-1", "1", "--by", "Zoë", "--reading", "fail", "--reason", "a – b ☃"])
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent), "PYTHONIOENCODING": encoding}
+    for arguments in (
+        ["metrics", "r-1", "--k", "1,2"],
+        ["metrics", "r-1", "--view", "read"],
+        ["show", "r-1", "--case", "c-1"],
+        ["show", "r-1", "--readings"],
+        ["adjudicate", "r-1", "--by", "b"],
+        ["show", "r-☃"],
+    ):
+        done = program(*arguments, env=env, input="q\n", encoding=encoding)
+        assert "Traceback" not in done.stderr, arguments
+        assert done.returncode == (2 if "r-☃" in arguments else 0), done.stderr
+    assert r"\u2603" in program("show", "r-1", "--case", "c-1", env=env, encoding=encoding).stdout
+    printed = program("metrics", "r-1", "--view", "read", "--json", env=env, encoding=encoding).stdout
+    assert json.loads(printed)["view"] == "read"
+
+
+def test_json_is_ascii_where_the_output_is_not_utf_8(home: Path) -> None:
+    code = "from evallib.stdout import print_json; print_json({'said': 'é ☃ \U0001f600'})"
+    for encoding in ("latin-1", "utf-8"):
+        env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent), "PYTHONIOENCODING": encoding}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=env)
+        assert json.loads(done.stdout.decode(encoding)) == {"said": "é ☃ \U0001f600"}
+        assert done.stdout.isascii() is (encoding == "latin-1")
 
 
 # -- what README says --------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def check_class(kind: str, *, imports: bool = True) -> type[Check]:
     if name:
         try:
             found = getattr(import_module(module), name)
-        except (ImportError, AttributeError) as error:
+        except Exception as error:  # whatever a module of someone else raises while it is imported
             raise ValueError(f"check kind {kind!r} cannot be imported: {error}") from error
         if isinstance(found, type) and issubclass(found, Check):
             return found

@@ -1,14 +1,23 @@
 """The only place that touches `data/` and `adjudications/`.
 
 `files` writes without ever overwriting; `tables` turns rows into declared columns and back; `journal` keeps a run in
-flight; `runs` holds begun, finished and rescored runs; `log` holds entries; `replies` keeps what
-judges replied; `verify` hashes all of it again.
+flight; `runs` holds begun, finished and rescored runs, whose JSON files `plans` reads; `log` holds entries; `replies`
+keeps what judges replied; `verify` hashes all of it again.
 """
 
 from evallib.store.journal import Journal
 from evallib.store.log import LoggedEntry, append_entry, publish_rescoring, read_log, standing_rescorings
 from evallib.store.replies import ReplyStore
-from evallib.store.runs import Run, StoredRescoring, begin_run, finish_run, import_run, list_runs, open_run
+from evallib.store.runs import (
+    Run,
+    StoredRescoring,
+    begin_run,
+    finish_run,
+    import_run,
+    list_runs,
+    open_run,
+    readable_runs,
+)
 from evallib.store.verify import Verification, verify_log, verify_run
 
 __all__ = [
@@ -26,6 +35,7 @@ __all__ = [
     "open_run",
     "publish_rescoring",
     "read_log",
+    "readable_runs",
     "standing_rescorings",
     "verify_log",
     "verify_run",

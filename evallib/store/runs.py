@@ -25,6 +25,7 @@ from evallib.records import (
 )
 from evallib.store.files import disk_errors, publish_folder, sha256_of, staging_folder, write_new
 from evallib.store.journal import read_journal
+from evallib.store.plans import read_manifest, read_plan
 from evallib.store.tables import (
     RowsByKey,
     parquet_bytes,
@@ -49,6 +50,7 @@ __all__ = [
     "import_run",
     "list_runs",
     "open_run",
+    "readable_runs",
     "refuse_finished",
     "run_folder",
 ]
@@ -105,7 +107,7 @@ class Run:
     @cached_property
     def plan(self) -> dict[str, Any]:
         """What was decided before the first sample."""
-        return _read_json(self.folder / "plan.json")
+        return read_plan(self.folder / "plan.json")
 
     @property
     def complete(self) -> bool:
@@ -119,7 +121,7 @@ class Run:
             raise IncompleteError(
                 f"run {self.id!r} is incomplete; continue it with `evallib run ... --run-id {self.id} --resume`"
             )
-        return _read_json(self.folder / "run.json")
+        return read_manifest(self.folder / "run.json")
 
     @cached_property
     def suite(self) -> Suite:
@@ -128,7 +130,11 @@ class Run:
         expected = self.plan["suite_sha256"]
         if not path.is_file() or sha256_of(path) != expected:
             raise InputError(f"{path}: is missing or was changed after the run began; restore it")
-        return read_suite(path)
+        suite = read_suite(path)
+        unknown = [case_id for case_id in self.plan["cases"] if case_id not in suite.by_id]
+        if unknown:
+            raise InputError(f"{self.folder / 'plan.json'}: plans case {unknown[0]!r}, which its suite does not have")
+        return suite
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -180,18 +186,6 @@ class Run:
         return read_table(self.folder / name, schema, self.manifest["files"][name])
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: is damaged ({error}); restore it") from error
-    if not isinstance(value, dict):
-        raise InputError(f"{path}: expected a JSON object")
-    return value
-
-
 def _json_bytes(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
@@ -212,7 +206,7 @@ def open_run(reference: str | Path, data: Path) -> Run:
         raise InputError(f"{reference}: no run folder there (it would hold plan.json)")
     folder = run_folder(data, str(reference))
     if not (folder / "plan.json").is_file():
-        known = ", ".join(run.id for run in list_runs(data)) or "none"
+        known = ", ".join(run.folder.name for run in list_runs(data)) or "none"
         raise InputError(f"no run {str(reference)!r} under {data / 'runs'}; runs there: {known}")
     return Run(folder)
 
@@ -223,6 +217,18 @@ def list_runs(data: Path) -> list[Run]:
     if not folder.is_dir():
         return []
     return [Run(p) for p in sorted(folder.iterdir()) if p.name[0] != "." and (p / "plan.json").is_file()]
+
+
+def readable_runs(data: Path) -> list[Run]:
+    """The runs under `data` whose plan and, of complete ones, manifest can be read: the others are theirs to mend."""
+    return [run for run in list_runs(data) if _readable(run)]
+
+
+def _readable(run: Run) -> bool:
+    try:
+        return bool(run.plan) and (not run.complete or bool(run.manifest))
+    except InputError:
+        return False
 
 
 def begin_run(data: Path, plan: Mapping[str, Any], suite_text: bytes) -> Run:

@@ -1,0 +1,112 @@
+"""The two JSON files of a run, read with the keys that everyone who opens a run relies on."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from evallib.errors import InputError
+
+__all__ = ["read_manifest", "read_plan"]
+
+
+def _time(value: object) -> object:
+    if isinstance(value, str) and datetime.fromisoformat(value).tzinfo is None:
+        raise ValueError("a time needs its offset, as in 2026-11-30T10:00:00+00:00")
+    return value
+
+
+_Time = Annotated[str, BeforeValidator(_time)]
+_Count = Annotated[int, Field(ge=0)]
+
+
+class _Relied(BaseModel):
+    """What is relied on; other keys may stand beside."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Source(_Relied):
+    set: str
+
+
+class _Plan(_Relied):
+    run_id: str
+    created: _Time
+    suite: str
+    suite_digest: str
+    suite_sha256: str
+    gate_digest: str
+    target: dict[str, Any]
+    cases: dict[str, Annotated[int, Field(ge=1, lt=2**31)]]
+    """Case id to planned samples."""
+    source: _Source | None = None
+    """Of an imported run."""
+
+
+class _Counts(_Relied):
+    samples: _Count
+    verdicts: _Count
+    statuses: dict[str, _Count]
+
+
+class _Usage(_Relied):
+    input_tokens: _Count | None
+    output_tokens: _Count | None
+    calls: _Count
+
+
+class _Hashes(_Relied):
+    samples: Annotated[str, Field(alias="samples.parquet")]
+    turns: Annotated[str, Field(alias="turns.parquet")]
+    verdicts: Annotated[str, Field(alias="verdicts.parquet")]
+    __pydantic_extra__: dict[str, str]
+
+
+class _Manifest(_Relied):
+    run_id: str
+    finished: _Time
+    counts: _Counts
+    usage: _Usage
+    cost_usd: float | None
+    files: _Hashes
+    """File name to SHA-256."""
+
+
+def read_plan(path: Path) -> dict[str, Any]:
+    """The plan in `path`; InputError names the key that is missing or of another kind."""
+    return _checked(path, _Plan)
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest in `path`; InputError as for a plan."""
+    return _checked(path, _Manifest)
+
+
+def _checked(path: Path, model: type[_Relied]) -> dict[str, Any]:
+    value = _read_json(path)
+    try:
+        model.model_validate(value)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in problem["loc"])
+        missing = problem["type"] == "missing"
+        said = "is missing" if missing else f"is wrong ({problem['msg'].removeprefix('Value error, ')})"
+        raise InputError(f"{path}: key {key!r} {said}; restore the file") from error
+    return value
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is damaged ({error}); restore it") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: expected a JSON object")
+    return value
