@@ -64,6 +64,9 @@ def loosened(pattern: str) -> str:
     return _GAP.sub(lambda token: ".*" if token[0][0] == "." else token[0], pattern)
 
 
+_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+
+
 def refuse_broken(pattern: str, flags: str = "is") -> None:
     """ValueError with the remedy when RE2 cannot run `pattern`."""
     import pyarrow as pa
@@ -71,6 +74,8 @@ def refuse_broken(pattern: str, flags: str = "is") -> None:
 
     if not pattern.strip():
         raise ValueError("an empty pattern hits every answer; write what must be found")
+    if _BYTE.search(pattern):
+        raise ValueError(rf"pattern {pattern!r} holds \C, a single byte of a character; write `.` with the flag s")
     try:
         pc.match_substring_regex(pa.nulls(1, pa.string()), flagged(pattern, flags))
     except pa.ArrowInvalid as error:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
 from evallib.errors import EvallibError, InfrastructureError, InputError
-from evallib.records import SampleStatus, ToolCall, Turn, Usage, unstorable
+from evallib.records import SampleStatus, ToolCall, Turn, Usage, json_problem, storable
 from evallib.suite import Deadlines, Step
-from evallib.targets.base import ESCAPED, Target, TargetOutput, escape
+from evallib.targets.base import ESCAPED, Target, TargetOutput
 
 __all__ = ["identify", "make_ready", "run_target"]
 
@@ -47,7 +47,7 @@ def identify(target: Target) -> dict[str, Any]:
         raise
     except Exception as error:
         raise InputError(f"the target cannot say its identity: {_said(error)}") from error
-    problem = unstorable(identity) if isinstance(identity, dict) else "is no dict"
+    problem = json_problem(identity) if isinstance(identity, dict) else "is no dict"
     if problem or escape_json(identity) != identity:
         raise InputError(f"the target's identity {problem or 'holds a NUL or lone surrogate'}; give JSON values only")
     return dict(identity) if isinstance(identity, dict) else {}
@@ -56,14 +56,14 @@ def identify(target: Target) -> dict[str, Any]:
 def escape_json(value: Any) -> Any:
     """`value` with every text in it escaped, keys too."""
     if isinstance(value, str):
-        return escape(value)
+        return storable(value)
     if isinstance(value, Mapping):
-        return {escape(key): escape_json(inner) for key, inner in value.items()}
+        return {storable(key): escape_json(inner) for key, inner in value.items()}
     return [escape_json(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _said(error: BaseException) -> str:
-    return escape(" ".join(f"{type(error).__name__}: {error}".split()))[:_SAID]
+    return storable(" ".join(f"{type(error).__name__}: {error}".split()))[:_SAID]
 
 
 class _Reader:
@@ -105,7 +105,7 @@ class _Reader:
 
     def call(self, given: object) -> ToolCall:
         one = self.kind(given, ToolCall, "a tool call")
-        problem = unstorable(self.kind(one.arguments, Mapping, "`arguments`"))  # type: ignore[type-abstract]  # as above
+        problem = json_problem(self.kind(one.arguments, Mapping, "`arguments`"))  # type: ignore[type-abstract]  # as above
         if problem:
             raise ValueError(f"the arguments of tool {one.name!r}: the value {problem}")
         arguments = escape_json(one.arguments)
@@ -128,7 +128,7 @@ class _Reader:
 
     def text(self, given: object, what: str) -> str:
         text = self.kind(given, str, what)
-        escaped = escape(text)
+        escaped = storable(text)
         self.escaped = self.escaped or escaped != text
         return escaped
 
