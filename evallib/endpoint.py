@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import SplitResult, urlsplit
 
 from evallib.errors import InfrastructureError, InputError
-from evallib.records import Usage, unstorable
+from evallib.records import Usage, json_problem
 
 if TYPE_CHECKING:
     from evallib.http_pool import Answer
@@ -317,7 +317,7 @@ def _arguments(raw: Any) -> dict[str, Any] | str:
         parsed = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return parsed if isinstance(parsed, dict) and not unstorable(parsed) else text
+    return parsed if isinstance(parsed, dict) and not json_problem(parsed) else text
 
 
 def _usage(said: Any) -> Usage:

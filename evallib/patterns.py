@@ -66,6 +66,9 @@ def loosened(pattern: str) -> str:
     return _GAP.sub(lambda token: ".*" if token[0][0] == "." else token[0], pattern)
 
 
+_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+
+
 def refuse_broken(pattern: str, flags: str = "is") -> None:
     """ValueError with the remedy when RE2 cannot run `pattern`."""
     import pyarrow as pa

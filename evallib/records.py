@@ -28,6 +28,7 @@ __all__ = [
     "Verdict",
     "canonical_json",
     "digest",
+    "json_problem",
     "judged_by",
     "samples_schema",
     "storable",
@@ -73,7 +74,7 @@ _MOST_DIGITS = 300
 """Of an integer that still is a finite float."""
 
 
-def unstorable(value: object, depth: int = _DEEPEST) -> str:
+def json_problem(value: object, depth: int = _DEEPEST) -> str:
     """Why `value` cannot be stored as JSON and read back, as in "holds NaN"; empty when it can."""
     if value is None or isinstance(value, str | bool):
         return ""
@@ -88,7 +89,7 @@ def unstorable(value: object, depth: int = _DEEPEST) -> str:
     if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
         return "holds a key that is no text"
     inner = value.values() if isinstance(value, Mapping) else value
-    return next((problem for one in inner if (problem := unstorable(one, depth - 1))), "")
+    return next((problem for one in inner if (problem := json_problem(one, depth - 1))), "")
 
 
 def digest(value: object, length: int = 64) -> str:

@@ -108,6 +108,7 @@ def test_nul_and_lone_surrogates_are_spelled_out_and_flagged(tmp_path):
         ("tokens.input", -1, "key 'input' is -1"),
         ("tokens.input", 2**63, "expected 0 to"),
         ("latencyMs", -5, "not negative"),
+        ("latencyMs", 10**400, "holds an integer of more than 300 digits"),
         ("recordedIncidents", [1], "a list of texts only"),
     ],
 )

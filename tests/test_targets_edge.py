@@ -8,7 +8,7 @@ import pytest
 
 from evallib.endpoint import Endpoint
 from evallib.errors import InfrastructureError, InputError
-from evallib.records import Sample, ToolCall, Turn, Usage, unstorable
+from evallib.records import Sample, ToolCall, Turn, Usage, json_problem
 from evallib.runner import RunOptions, run_suite
 from evallib.store import Run
 from evallib.suite import Deadlines, Step
@@ -186,7 +186,7 @@ def test_deep_arguments_of_a_model_are_kept_as_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [1, 1.5, None, "", True, [1, {"a": (2,)}], 10**299])
 def test_what_json_can_hold_is_storable(value: object) -> None:
-    assert unstorable(value) == ""
+    assert json_problem(value) == ""
 
 
 def no_target(address: str, setting: Setting) -> object:

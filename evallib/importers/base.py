@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from evallib.errors import InputError
-from evallib.records import Sample, Verdict, storable, unstorable
+from evallib.records import Sample, Verdict, json_problem, storable
 from evallib.strict_json import StrictJSONError, read_json
 from evallib.strict_yaml import dump_yaml
 
@@ -188,7 +188,7 @@ class Fields:
     def number(self, key: str, *, default: float = _ABSENT) -> float:
         """The number under `key`."""
         found: float = self._typed(key, "a number", (int, float), default)
-        problem = unstorable(found)
+        problem = json_problem(found)
         if problem:
             self.fail(f"key {key!r} {problem}; correct it at the source")
         return found

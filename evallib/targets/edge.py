@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
 from evallib.errors import EvallibError, InfrastructureError, InputError
-from evallib.records import SampleStatus, ToolCall, Turn, Usage, storable, unstorable
+from evallib.records import SampleStatus, ToolCall, Turn, Usage, json_problem, storable
 from evallib.suite import Deadlines, Step
 from evallib.targets.base import ESCAPED, Target, TargetOutput
 
@@ -47,7 +47,7 @@ def identify(target: Target) -> dict[str, Any]:
         raise
     except Exception as error:
         raise InputError(f"the target cannot say its identity: {_said(error)}") from error
-    problem = unstorable(identity) if isinstance(identity, dict) else "is no dict"
+    problem = json_problem(identity) if isinstance(identity, dict) else "is no dict"
     if problem or escape_json(identity) != identity:
         raise InputError(f"the target's identity {problem or 'holds a NUL or lone surrogate'}; give JSON values only")
     return dict(identity) if isinstance(identity, dict) else {}
@@ -105,7 +105,7 @@ class _Reader:
 
     def call(self, given: object) -> ToolCall:
         one = self.kind(given, ToolCall, "a tool call")
-        problem = unstorable(self.kind(one.arguments, Mapping, "`arguments`"))  # type: ignore[type-abstract]  # as above
+        problem = json_problem(self.kind(one.arguments, Mapping, "`arguments`"))  # type: ignore[type-abstract]  # as above
         if problem:
             raise ValueError(f"the arguments of tool {one.name!r}: the value {problem}")
         arguments = escape_json(one.arguments)
