@@ -17,8 +17,6 @@ _GROUP = re.compile(_LITERAL + r"|\((?:\?P?<\w+>|(?!\?))", re.DOTALL)
 _GAP = re.compile(_LITERAL + r"|\.\{\d+(?:,\d*)?\}\??", re.DOTALL)
 """So many characters of any kind, or what only looks like it."""
 
-_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
-
 _OPEN, _CLOSE = "\x02", "\x03"
 
 

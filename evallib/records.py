@@ -33,7 +33,6 @@ __all__ = [
     "samples_schema",
     "storable",
     "turns_schema",
-    "unstorable",
     "verdicts_schema",
     "whole_seconds",
 ]
