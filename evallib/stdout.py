@@ -16,7 +16,7 @@ _HIDDEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 
 def visible(text: str) -> str:
     """The text with every character named that would hide, reorder or command; line breaks and tabs stay."""
-    if text.isvisible():
+    if text.isprintable():
         return text
     text = text.replace("\r\n", "\n")
     return "".join(c if c in "\n\t" or unicodedata.category(c) not in _HIDDEN else f"⟨U+{ord(c):04X}⟩" for c in text)
