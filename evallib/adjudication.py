@@ -27,6 +27,7 @@ __all__ = [
     "standing_readings",
 ]
 
+_PUBLISHED = "as published"
 State = Literal["pass", "fail", "infra", "unsure", "disputed"]
 
 
@@ -250,28 +251,36 @@ def attach_published(
     adjudications: Path,
     source: str,
 ) -> Attached:
-    """Log published readings of the runs that are there, matched on set, scenario and repeat; cause unknown.
+    """Log published readings of every run that is there, matched on set, scenario and repeat; cause unknown.
 
-    Repeating it adds nothing: a reading of the same answer from the same source is known.
+    Repeating it adds nothing, whatever the file is called now: a reading with the same reason is known, and so is
+    one of the same answer from the same source.
     """
     author = f"published in {source}"
     seen = {
-        (e.run, e.case, e.sample, e.reading, e.source) for _, e in log if isinstance(e, Reading) and e.author == author
+        (e.run, e.case, e.sample, e.reading, by)
+        for _, e in log
+        if isinstance(e, Reading) and e.chosen == _PUBLISHED
+        for by in (("source", e.source), ("reason", e.reason))
     }
-    by_set = {str(run.plan["source"]["set"]): run for run in runs if run.plan.get("imported")}
+    by_set: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        if run.plan.get("imported"):
+            by_set[str(run.plan["source"]["set"])].append(run)
     made: list[Reading] = []
     known: list[PublishedReading] = []
     absent: list[PublishedReading] = []
     for one in published:
-        run = by_set.get(one.set)
-        if run is None or not any(s.key == (one.scenario, one.repeat) for s in run.samples):
-            absent.append(one)
-        elif (run.id, one.scenario, one.repeat, one.reading, source) in seen:
-            known.append(one)
-        else:
+        holding = [r for r in by_set[one.set] if any(s.key == (one.scenario, one.repeat) for s in r.samples)]
+        absent += [] if holding else [one]
+        for run in holding:
+            item = (run.id, one.scenario, one.repeat, one.reading)
+            if {(*item, ("source", source)), (*item, ("reason", _plain(one.reason)))} & seen:
+                known.append(one)
+                continue
             made.append(make_reading(
                 run, one.scenario, one.repeat, reading=one.reading, reason=one.reason, author=author, source=source,
-                chosen="as published",
+                chosen=_PUBLISHED,
             ))  # fmt: skip
     return Attached([append_entry(adjudications, reading) for reading in made], known, absent)
 

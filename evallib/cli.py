@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from evallib._assets import suite_path
 from evallib.errors import EvallibError, InputError
+from evallib.stdout import visible
 
 __all__ = ["build_parser", "console", "main"]
 
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return int(getattr(commands, parsed.call)(parsed))
     except EvallibError as error:
-        print(f"evallib: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"evallib: {visible(' '.join(str(error).split()))}", file=sys.stderr)
         return error.status
     except KeyboardInterrupt:
         print("evallib: interrupted", file=sys.stderr)
@@ -84,8 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except PermissionError as error:
+        named = visible(str(error.filename or "a file"))
+        print(f"evallib: {named}: may not be read or written; change its rights, or name another", file=sys.stderr)
+        return 2
     except OSError as error:
-        print(f"evallib: {error.filename or 'the disk'}: {error.strerror or error}", file=sys.stderr)
+        print(f"evallib: {visible(str(error.filename or 'the disk'))}: {error.strerror or error}", file=sys.stderr)
         return 3
 
 
@@ -138,7 +143,7 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence, like everything else here."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"evallib: {message}; see `{self.prog} --help`\n")
+        self.exit(2, f"evallib: {visible(' '.join(message.split()))}; see `{self.prog} --help`\n")
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
-from collections.abc import Iterable
-from contextlib import nullcontext
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from evallib.authoring import calibrate, validate
 from evallib.errors import IncompleteError, InputError
-from evallib.stdout import print_json, print_lines
+from evallib.stdout import print_json, print_lines, visible
 
 __all__ = [
     "adjudicate", "calibrate", "compare", "demo", "gate", "import_", "metrics", "report", "rescore", "run",
@@ -33,7 +35,8 @@ def run(given: Arguments) -> int:
     from evallib.panel import open_panel
     from evallib.printing import progress_bar
     from evallib.runner import RunOptions, new_run_id, run_suite
-    from evallib.store import read_log
+    from evallib.store import Run, read_log
+    from evallib.store.runs import run_folder
     from evallib.suite import load_suite
     from evallib.targets import open_target
 
@@ -57,20 +60,39 @@ def run(given: Arguments) -> int:
         raise InputError("--resume continues a run; name it with --run-id")
     deadlines = _deadlines(given, suite.deadlines)
     target_options = _target_options(given, deadlines)
-    with open_target(given.target, suite, path.parent, target_options) as target:
-        panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
-        try:
-            finished = run_suite(
-                path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar, tell=_tell
-            )
-        finally:
-            if panel is not None:
-                panel.close()
-    return _after_run(given, finished)
+    final = run_folder(given.data, options.run_id)
+    stood = Run(final).complete
+    try:
+        with open_target(given.target, suite, path.parent, target_options) as target:
+            panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
+            try:
+                run_suite(
+                    path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar,
+                    tell=_tell,
+                )  # fmt: skip
+            finally:
+                if panel is not None:
+                    panel.close()
+    except KeyboardInterrupt:
+        if stood or not Run(final).complete:
+            raise
+    with _not_interrupted():  # the run is there: what is left is to say so, and what the gate decides
+        return _after_run(given, Run(final))
+
+
+@contextmanager
+def _not_interrupted() -> Iterator[None]:
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _tell(line: str) -> None:
-    print(f"evallib: {line}", file=sys.stderr)
+    print(f"evallib: {visible(line)}", file=sys.stderr)
 
 
 def _deadlines(given: Arguments, standing: Any) -> Any:
@@ -91,6 +113,8 @@ def _deadlines(given: Arguments, standing: Any) -> Any:
 def _target_options(given: Arguments, deadlines: Any) -> Any:
     from evallib.targets.base import TargetOptions
 
+    if given.max_tokens is not None and given.max_tokens < 1:
+        raise InputError(f"--max-tokens {given.max_tokens}: must be at least 1")
     return TargetOptions(temperature=given.temperature, max_tokens=given.max_tokens, deadlines=deadlines)
 
 
@@ -202,7 +226,9 @@ def compare(given: Arguments) -> int:
     from evallib.figures import load_views
     from evallib.printing import views_table
 
-    names = [name for name in given.views.split(",") if name]
+    names = given.views.split(",") if given.views else []
+    if not all(names) or len(set(names)) < len(names):
+        raise InputError(f"--views {given.views!r}: name each view once, with commas, as in strict,read")
     views = load_views(given.run, given.data, given.adjudications, names)
     summaries = [figures.summary() for figures in views]
     if given.json:
@@ -265,9 +291,11 @@ def rescore(given: Arguments) -> int:
 
 def report(given: Arguments) -> int:
     """Execute the notebooks into self-contained pages."""
-    from evallib.report import build_report
+    from evallib.report import build_report, refuse_report
 
     parameters = _pairs(given.parameter, "-p")
+    for reference in given.run:
+        refuse_report(reference, given.data, given.adjudications, given.out, tuple(given.notebook), parameters)
     for reference in given.run:
         page = build_report(reference, given.data, given.adjudications, given.out, tuple(given.notebook), parameters)
         print(page)
@@ -318,12 +346,9 @@ def import_(given: Arguments) -> int:
         skipped=found.skipped,
     )
     cases = len({sample.case_id for sample in found.samples})
-    print(
-        f"run {stored.id} in {stored.folder}: {len(found.samples)} samples of {cases} cases, "
-        f"{len(found.verdicts)} recorded verdicts"
-    )
-    for line in found.skipped:
-        print(f"  skipped: {line}")
+    counts = f"{len(found.samples)} samples of {cases} cases, {len(found.verdicts)} recorded verdicts"
+    skipped = [f"  skipped: {' '.join(line.split())}" for line in found.skipped]
+    print_lines([f"run {stored.id} in {stored.folder}: {counts}", *skipped])
     return 0
 
 
@@ -340,12 +365,13 @@ def _import_suite(given: Arguments) -> int:
     text = read_adk_evalset(given.path, given.tools) if adk else read_berth_suite(given.path)
     suite = parse_suite(text, str(given.out))
     write_new(given.out, text.encode())
-    print(f"suite {suite.suite} in {given.out}: {len(suite.cases)} cases, {len(suite.check_ids())} checks")
+    print_lines([f"suite {suite.suite} in {given.out}: {len(suite.cases)} cases, {len(suite.check_ids())} checks"])
     return 0
 
 
 def _import_readings(given: Arguments) -> int:
     from evallib.adjudication import attach_published
+    from evallib.entries import Reading
     from evallib.importers import read_berth_readings
     from evallib.store import read_log, readable_runs
 
@@ -354,11 +380,13 @@ def _import_readings(given: Arguments) -> int:
         readable_runs(given.data), published, read_log(given.adjudications), given.adjudications, given.path.name
     )
     new, known, absent = attached
-    print(
-        f"{len(published)} readings: {len(new)} attached, {len(known)} already there, {len(absent)} of runs not present"
-    )
-    for reading in absent:
-        print(f"  not present: {reading.set} {reading.scenario} {reading.repeat} ({reading.reading})")
+    to = ", ".join(dict.fromkeys(entry.run for _, entry in new if isinstance(entry, Reading)))
+    counts = f"{len(new)} attached, {len(known)} already there, {len(absent)} of runs not present"
+    print_lines([
+        f"{len(published)} readings: {counts}",
+        *([f"  attached to {to}"] if to else []),
+        *(f"  not present: {one.set} {one.scenario} {one.repeat} ({one.reading})" for one in absent),
+    ])  # fmt: skip
     return 0
 
 
@@ -402,7 +430,7 @@ def _pairs(given: Iterable[str], flag: str) -> dict[str, str]:
 
 def _whole_numbers(text: str, flag: str) -> list[int]:
     try:
-        numbers = [int(part) for part in text.split(",") if part]
+        numbers = [int(part) for part in text.split(",")] if text else []
     except ValueError as error:
         raise InputError(f"{flag} {text!r}: write whole numbers with commas, as in 1,2,5") from error
     if any(number < 1 for number in numbers):

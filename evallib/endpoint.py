@@ -111,16 +111,24 @@ class Endpoint:
         self._pool.close()
 
     def check(self) -> None:
-        """Make sure that something answers at the URL; InfrastructureError otherwise."""
+        """Make sure that something answers at the URL, and knows a path of ours; InfrastructureError otherwise."""
         from evallib.http_pool import ConnectionLostError, TimeIsUpError, UnreachableError
 
         seconds = min(self.call_s, _CHECK_S)
         try:
             answer = self._pool.request("GET", f"{self._path}/models", None, headers=self._headers, seconds=seconds)
+            if answer.status == 404:  # not every server lists its models; a request that asks nothing costs nothing
+                path = f"{self._path}/chat/completions"
+                answer = self._pool.request("POST", path, b"{}", headers=self._headers, seconds=seconds)
         except (ConnectionLostError, TimeIsUpError, UnreachableError) as error:
             raise InfrastructureError(
                 f"nothing usable answers at {self.url} ({error}); start the model's server or correct the URL"
             ) from error
+        if answer.status == 404:
+            raise InfrastructureError(
+                f"{self.url} answers 404 to everything: it knows neither /models nor /chat/completions; correct the "
+                "URL (it usually ends in /v1)"
+            )
         if answer.status == 401:
             raise InfrastructureError(f"{self.url} wants an API key (401); set {API_KEYS[0]} to a valid one")
 

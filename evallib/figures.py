@@ -14,6 +14,7 @@ from evallib.errors import InputError
 from evallib.gate import Decision, Gate, decide
 from evallib.metrics import Summary, summarise
 from evallib.records import canonical_json
+from evallib.sense import unreachable
 from evallib.store import Run, open_run, read_log
 from evallib.strict_yaml import first_problem, load_yaml
 from evallib.suite import Suite
@@ -170,9 +171,7 @@ def load_gate(path: Path, suite: Suite) -> Gate:
         gate = Gate.model_validate_json(json.dumps(value))
     except ValidationError as error:
         raise InputError(first_problem(error, document)) from error
-    unknown = [name for name in gate.checks if name not in suite.check_ids()]
-    if unknown:
-        raise InputError(
-            f"{path}: the gate names check {unknown[0]!r}, which does not exist; known: {', '.join(suite.check_ids())}"
-        )
+    for name, said in unreachable(gate.checks, [b.check for bounds in suite.bound.values() for b in bounds]):
+        inside = ("gate",) if value is not document.value else ()
+        raise InputError(f"{document.where((*inside, 'checks', name))}: {said}")
     return gate

@@ -65,6 +65,8 @@ def open_panel(spec: str | None, suite: Suite, folder: Path, target: Target) -> 
     Without one, a scripted target's own server judges, else the model the suite names, else nobody (None).
     """
     if not any(isinstance(b.check, Judge) for bounds in suite.bound.values() for b in bounds):
+        if spec is not None:
+            _parsed(spec)
         return None
     if spec is None:
         return _usual_panel(suite, target)
@@ -73,16 +75,23 @@ def open_panel(spec: str | None, suite: Suite, folder: Path, target: Target) -> 
 
 def named_panel(spec: str, folder: Path) -> EndpointPanel:
     """The panel written as `scripted[:FILE]` (default: `script.yaml` in `folder`) or `chat:URL#MODEL`."""
-    kind, _, address = spec.partition(":")
+    kind, address = _parsed(spec)
     if kind == "scripted":
         path = Path(address) if Path(address).is_file() else folder / (address or "script.yaml")
         identity = _scripted_identity(load_script(path).digest)
         process = ScriptProcess(path)
         return EndpointPanel(_scripted(process.url), identity, process)
     url, _, model = address.partition("#")
-    if kind != "chat" or not url or not model:
-        raise InputError("--judge names nobody who can answer: write scripted[:FILE] or chat:URL#MODEL")
     return _chat_panel(url, model)
+
+
+def _parsed(spec: str) -> tuple[str, str]:
+    """Kind and address of whoever answers; InputError when nobody could."""
+    kind, _, address = spec.partition(":")
+    url, _, model = address.partition("#")
+    if kind != "scripted" and not (kind == "chat" and url and model):
+        raise InputError(f"--judge {spec!r} names nobody who can answer: write scripted[:FILE] or chat:URL#MODEL")
+    return kind, address
 
 
 @contextmanager

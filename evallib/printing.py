@@ -11,7 +11,7 @@ from evallib.entries import Reading
 from evallib.judges import stored_votes
 from evallib.metrics import judge_words
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
-from evallib.sheet import visible
+from evallib.stdout import visible
 
 __all__ = [
     "calibration_lines",

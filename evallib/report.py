@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import secrets
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from jupyter_client.manager import AsyncKernelManager
     from nbformat import NotebookNode
 
-__all__ = ["build_report", "execute", "notebook_parameters"]
+__all__ = ["build_report", "execute", "notebook_parameters", "refuse_report"]
 
 NOTEBOOKS = ("run", "reliability", "gate", "rescore", "adjudicate")
 """What a report holds, in reading order, unless notebooks are named."""
@@ -59,16 +60,53 @@ def build_report(  # noqa: PLR0917 - the order of the command line
     taken. Parameters that no notebook has, or of another type, are refused before anything is executed.
     """
     opened = load_views(reference, data, adjudications)
-    views = [figures.views[0] for figures in opened]
-    run = views[0].run
-    folder = out / run.id
-    ours = {"run": _name(run, data), "data": str(data.resolve()), "adjudications": str(adjudications.resolve())}
-    planned = _plan(notebooks or _worthwhile(views), folder, ours, parameters or {})
-    with _writing(out):
-        folder.mkdir(parents=True, exist_ok=True)
+    run = opened[0].views[0].run
+    planned = _planned(opened, data, adjudications, out, notebooks, parameters or {})
+    with _writing(out), _taken_back(out / run.id):
         sections = list(_executed(planned, run.id))
         lines = [_view_line(figures) for figures in opened]
         return _replace(out / f"{run.id}.html", html_page(run.id, lines, sections))
+
+
+def refuse_report(  # noqa: PLR0917 - as build_report
+    reference: str,
+    data: Path,
+    adjudications: Path,
+    out: Path,
+    notebooks: Sequence[str] = (),
+    parameters: Mapping[str, str] | None = None,
+) -> None:
+    """InputError for what `build_report` would refuse before it executes anything."""
+    _planned(load_views(reference, data, adjudications), data, adjudications, out, notebooks, parameters or {})
+
+
+def _planned(  # noqa: PLR0917 - as build_report
+    opened: Sequence[Figures],
+    data: Path,
+    adjudications: Path,
+    out: Path,
+    notebooks: Sequence[str],
+    parameters: Mapping[str, str],
+) -> list[_Planned]:
+    views = [figures.views[0] for figures in opened]
+    run = views[0].run
+    ours = {"run": _name(run, data), "data": str(data.resolve()), "adjudications": str(adjudications.resolve())}
+    return _plan(notebooks or _worthwhile(views), out / run.id, ours, parameters)
+
+
+@contextlib.contextmanager
+def _taken_back(folder: Path) -> Iterator[None]:
+    """The folder of the executed copies; gone again, where this made it, when a notebook refuses its parameters."""
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except InputError:
+        if made:
+            shutil.rmtree(folder, ignore_errors=True)
+        for place in made[1:]:
+            place.rmdir()
+        raise
 
 
 def _view_line(figures: Figures) -> ViewLine:

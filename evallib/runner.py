@@ -118,7 +118,9 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
         run = begin_run(data, plan, text)
     jury = None if judge is None else _jury(judge, plan, options, data, tell)
     with Journal(run.folder / "journal.jsonl") as journal, jury or nullcontext():
-        refuse_finished(run)  # again, under the lock: whoever held it may have finished the run
+        if run.complete:  # whoever held the lock has finished the run: the journal is the empty one made just now
+            (run.folder / "journal.jsonl").unlink(missing_ok=True)
+        refuse_finished(run)
         done = {sample.key for sample in unfinished(run)[0]}
         todo = [key for key in run.planned if key not in done]
         if jury is not None:

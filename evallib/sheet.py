@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,13 +9,11 @@ from typing import NamedTuple
 
 from evallib.entries import Reading
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Verdict, canonical_json
+from evallib.stdout import visible
 from evallib.store import LoggedEntry
 from evallib.suite import Suite
 
 __all__ = ["Fold", "Segment", "Sheet", "cut", "make_sheet", "visible", "word"]
-
-_HIDDEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
-"""Unicode categories that show nothing or move what is shown: control, format, private, surrogate, separators."""
 
 
 class Segment(NamedTuple):
@@ -112,14 +109,6 @@ def _call_text(call: ToolCall) -> str:
 def _one_line(text: str, length: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
-
-
-def visible(text: str) -> str:
-    """The text with every character named that would hide, reorder or command; line breaks and tabs stay."""
-    if text.isprintable():
-        return text
-    text = text.replace("\r\n", "\n")
-    return "".join(c if c in "\n\t" or unicodedata.category(c) not in _HIDDEN else f"⟨U+{ord(c):04X}⟩" for c in text)
 
 
 def cut(text: str, hits: Iterable[tuple[int, int, str]]) -> tuple[Segment, ...]:

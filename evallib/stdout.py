@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["print_json", "print_lines"]
+__all__ = ["print_json", "print_lines", "visible"]
+
+_HIDDEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+"""Unicode categories that show nothing or move what is shown: control, format, private, surrogate, separators."""
+
+
+def visible(text: str) -> str:
+    """The text with every character named that would hide, reorder or command; line breaks and tabs stay."""
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n")
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in _HIDDEN else f"⟨U+{ord(c):04X}⟩" for c in text)
 
 
 def print_json(value: Any) -> None:
@@ -17,6 +29,6 @@ def print_json(value: Any) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Lines as they are."""
+    """Lines for a terminal: names in them may come from anywhere."""
     for line in lines:
-        print(line)
+        print(visible(line))

@@ -21,6 +21,7 @@ from evallib.domain import Domain, EntityKind, Tool
 from evallib.errors import InputError
 from evallib.gate import Gate
 from evallib.records import canonical_json, digest
+from evallib.sense import nonsense
 from evallib.strict_yaml import Document, Location, first_problem, load_yaml, parse_yaml
 from evallib.trust import refuse_run_copy
 
@@ -301,8 +302,9 @@ def _validated(document: Document, *, imports: bool = True) -> Suite:
     _check_binding(suite, document)
     _check_domain(suite, document)
     _check_pass_rule(suite, document)
-    _check_gate(suite, document)
     _check_probes(suite, document)
+    if imports:  # a stored suite is shown as it ran
+        _check_sense(suite, document)
     return suite
 
 
@@ -421,17 +423,13 @@ def _check_pass_rule(suite: Suite, document: Document) -> None:
             )
 
 
-def _check_gate(suite: Suite, document: Document) -> None:
-    if suite.gate is None:
-        return
-    known = suite.check_ids()
-    for name in suite.gate.checks:
-        if name not in known:
-            where = document.where(("gate", "checks", name))
-            raise InputError(
-                f"{where}: the gate sets a threshold for check {name!r}, which does not exist; "
-                f"known: {', '.join(known)}"
-            )
+def _check_sense(suite: Suite, document: Document) -> None:
+    asks = [[step.ask for step in case.steps if step.approve is None] for case in suite.cases]
+    tags = {tag for case in suite.cases for tag in case.tags}
+    bound = [each.check for bounds in suite.bound.values() for each in bounds]
+    thresholds = suite.gate.checks if suite.gate else {}
+    for at, said in nonsense(asks, suite.checks, tags, bound, thresholds):
+        raise InputError(f"{document.where(at)}: {said}")
 
 
 def _check_probes(suite: Suite, document: Document) -> None:

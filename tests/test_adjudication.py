@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from evallib.adjudication import make_reading, standing_readings
-from evallib.entries import Withdrawal
+from evallib.adjudication import attach_published, make_reading, standing_readings
+from evallib.entries import Reading, Withdrawal
 from evallib.errors import InputError
+from evallib.importers import PublishedReading
 from evallib.records import Sample
 from evallib.store import Run, append_entry, read_log
 from evallib.views import open_view, outcomes_frame
@@ -157,3 +158,25 @@ def test_a_blank_behind_a_name_makes_no_second_reader(run: Run, tmp_path: Path) 
     read(run, tmp_path / "log", 2, "pass", author="Ann")
     read(run, tmp_path / "log", 2, "fail", author="Ann ")
     assert open_view(run, "read", read_log(tmp_path / "log")).states["c-1", 2] == "fail"
+
+
+def imported(tmp_path: Path, run_id: str) -> Run:
+    of = {"imported": True, "source": {"set": "set-a"}}
+    return stored_run(tmp_path, {"c-1": ["four", "it is 4"]}, run_id=run_id, planned=of)
+
+
+def test_published_readings_are_attached_to_every_run_of_their_set(tmp_path: Path) -> None:
+    runs = [imported(tmp_path, name) for name in ("a", "b")]
+    published = [PublishedReading("set-a", "c-1", 2, "FAIL: says", ("says",), "pass", "4 is \x1b[1mfour")]
+    published += [PublishedReading("set-b", "c-1", 1, "PASS", (), "fail", "no")]
+    done = attach_published(runs, published, [], tmp_path / "log", "log.md")
+    assert [entry.run for _, entry in done.new if isinstance(entry, Reading)] == ["a", "b"]
+    assert [one.set for one in done.absent] == ["set-b"]
+
+
+def test_the_same_log_under_another_name_adds_nothing(tmp_path: Path) -> None:
+    runs = [imported(tmp_path, "a")]
+    published = [PublishedReading("set-a", "c-1", 2, "FAIL: says", ("says",), "pass", "4 is \x1b[1mfour")]
+    attach_published(runs, published, [], tmp_path / "log", "log.md")
+    again = attach_published(runs, published, read_log(tmp_path / "log"), tmp_path / "log", "copy.md")
+    assert (again.new, again.known) == ([], published)

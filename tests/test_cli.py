@@ -1,10 +1,14 @@
 """Every command ends with the right status; bad input gets one sentence and leaves nothing half-written."""
 
+import hashlib
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -491,3 +495,129 @@ def test_a_conversation_is_shown_step_by_step() -> None:
     sample = Sample("r", "c-1", 1, turns=turns, answer="It is\x1b[2J up.")
     lines = sample_lines(sample, [], Outcome("c-1", 1, "scored", passed=True, score=1.0))
     assert lines[1:5] == ["-- step 1: Restart it.", "I wait.", "-- step 2: And now?", "It is⟨U+001B⟩[2J up."]
+
+
+def test_a_report_of_an_unknown_run_is_refused_before_the_first_page(home: Path) -> None:
+    stored_run(home / "data", {"c-1": ["four"], "c-2": ["five"]})
+    assert main(["report", "r-1", "nosuch"]) == 2
+    assert not (home / "build").exists()
+
+
+NONSENSE = [
+    (("run", ".", "--target", "scripted", "--max-tokens", "0"), "--max-tokens 0: must be at least 1"),
+    (("run", ".", "--target", "scripted", "--judge", "zz"), "--judge 'zz' names nobody who can answer"),
+    (("metrics", "r-1", "--k", "1,,2"), "--k '1,,2': write whole numbers"),
+    (("compare", "r-1", "--views", "strict,strict"), "--views 'strict,strict': name each view once"),
+    (("gate", "r-1", "--gate", "gate.yaml"), "line 1 (checks.says): check 'says' gives 0 to 1, so a threshold of 7"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), NONSENSE, ids=lambda one: str(one)[:40])
+def test_what_can_mean_nothing_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
+) -> None:
+    stored_run(home / "data", {"c-1": ["four"], "c-2": ["five"]})
+    (home / "gate.yaml").write_text("checks: {says: 7}\n")
+    before = files(home)
+    assert main(arguments) == 2
+    assert sentence in capsys.readouterr().err
+    assert files(home) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("ask: What is two and two?", "ask: ' '", "line 8 (cases.0.steps): a request is blank"),
+        (
+            "id: short,",
+            "id: short, when: {tags: [zz]},",
+            "(checks.1.when.tags): check 'short' is for cases tagged 'zz'",
+        ),
+        ("checks: {says: 0.5}", "checks: {says: -5}", "(gate.checks.says): check 'says' gives 0 to 1"),
+    ],
+)
+def test_a_suite_that_can_mean_nothing_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, sentence: str
+) -> None:
+    Path("suite.yaml").write_text(SUITE.replace(old, new))
+    assert main(["validate", "."]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_stored_suite_of_before_is_still_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored_run(home / "data", {"c-1": ["four"], "c-2": ["five"]})
+    text = (run.folder / "suite.yaml").read_text().replace("checks: {says: 0.5}", "checks: {says: 7}")
+    (run.folder / "suite.yaml").write_text(text)
+    for name in ("plan.json", "run.json"):
+        told = json.loads((run.folder / name).read_text())
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        (told if name == "plan.json" else told["files"])[("suite_sha256", "suite.yaml")[name == "run.json"]] = sha256
+        (run.folder / name).write_text(json.dumps(told))
+    assert "four" in said(capsys, "show", "r-1", "--case", "c-1")
+
+
+def test_foreign_names_reach_no_terminal_raw(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (("metrics", "a\x1b[31mb"), ("validate", "x\x1b]0;t\x07.yaml"), ("import", "no\x1bne", "x")):
+        assert main(arguments) == 2
+        shown = capsys.readouterr().err
+        assert "\x1b" not in shown
+        assert "\\x1b" in shown or "⟨U+001B⟩" in shown
+    Path("e\x1b.json").write_text('{"\\u001b[31m": 1, "\\u001b[31m": 2}')
+    assert main(["import", "tau-bench", "e\x1b.json"]) == 2
+    assert "\x1b" not in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["run", ".", "--target", "scripted", "--x\x1b[31m"])
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_an_interrupt_after_the_manifest_is_no_failure(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal comes at the two places behind run.json: when the journal is dropped, and while figures are made."""
+    unlink = Path.unlink
+
+    def interrupted(path: Path, missing_ok: bool = False) -> None:  # as Path.unlink
+        unlink(path, missing_ok=missing_ok)
+        if path.name == "journal.jsonl":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Path, "unlink", interrupted)
+    assert "run a in" in said(capsys, "run", ".", "--target", "scripted", "--run-id", "a")
+    monkeypatch.undo()
+    os.chdir(home)
+    from evallib.figures import Figures
+
+    summary = Figures.summary
+
+    def late(self: Figures, *given: object) -> object:
+        os.kill(os.getpid(), signal.SIGINT)
+        return summary(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Figures, "summary", late)
+    assert "run b in" in said(capsys, "run", ".", "--target", "scripted", "--run-id", "b")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_folder_that_may_not_be_entered_is_status_2(home: Path) -> None:
+    run = stored_run(home / "data", {"c-1": ["four"], "c-2": ["five"]})
+    closed = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        shutil.copytree(run.folder, closed / "data" / "runs" / "r-1")
+        for folder in (closed, closed / "data", closed / "data" / "runs"):
+            folder.chmod(0o755)
+        (closed / "data" / "runs" / "r-1").chmod(0)
+        code = "import os, sys, evallib.commands, evallib.demo, evallib.exhibits; from evallib.cli import main\n"
+        code += "os.getuid() or os.setuid(65534)\nsys.exit(main(sys.argv[1:]))"
+        root = str(Path(__file__).resolve().parent.parent)
+        for arguments in (["metrics", "r-1"], ["metrics", "nosuch"], ["demo"]):
+            found = subprocess.run(
+                [sys.executable, "-c", code, *arguments],
+                cwd=closed, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": root},
+            )  # fmt: skip
+            (closed).chmod(0o555)
+            assert (found.returncode, found.stderr.count("\n")) == (2, 1), found.stderr
+            assert "--data" not in found.stderr
+    finally:
+        closed.chmod(0o755)
+        (closed / "data" / "runs" / "r-1").chmod(0o755)
+        shutil.rmtree(closed)

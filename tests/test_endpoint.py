@@ -227,3 +227,15 @@ def test_eight_threads_share_one_endpoint():
         replies = list(pool.map(lambda seed: endpoint.ask(ASK, seed=seed).text, range(80)))
     assert replies == ["x"] * 80
     assert sorted(request["body"]["seed"] for request in seen) == list(range(80))
+
+
+def test_a_server_that_knows_no_path_of_ours_is_told_before_the_first_sample():
+    with (
+        tiny_server(sends(404), models=sends(404)) as (url, _),
+        Endpoint(url, "m") as endpoint,
+        pytest.raises(InfrastructureError, match=r"answers 404 to everything.*correct the URL"),
+    ):
+        endpoint.check()
+    with tiny_server(sends(400), models=sends(404)) as (url, seen), Endpoint(url, "m") as endpoint:
+        endpoint.check()  # it lists no models, and answers where it is asked
+    assert [one["path"] for one in seen] == ["/v1/chat/completions"]

@@ -235,3 +235,12 @@ def test_a_picture_keeps_its_shapes_and_loses_what_acts():
     assert 'clip-path="url(#p1-c0)"' in cleaned
     assert "a &lt; b" in cleaned
     assert not re.search("script|onload|foreign|http", cleaned)
+
+
+def test_a_notebook_that_refuses_its_parameters_leaves_no_folder(tmp_path, monkeypatch):
+    stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["five"]})
+    _own_notebook(tmp_path, "from evallib.errors import InputError; raise InputError('no')")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no"):
+        build_report("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "new" / "out", ("own",))
+    assert not (tmp_path / "new").exists()

@@ -278,3 +278,25 @@ def test_a_run_stopped_by_sigterm_says_how_to_go_on(folder: Path, url: str) -> N
     kept, _ = read_journal(folder / "data" / "runs" / "killed" / "journal.jsonl")
     assert all(isinstance(sample, Sample) for sample in kept)
     assert len(kept) >= 3
+
+
+def test_a_resume_that_comes_too_late_leaves_no_journal_in_the_finished_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite, options = load_suite(folder), RunOptions("r", samples=2, jobs=3)
+    with open_target("scripted", suite, folder, TargetOptions()) as target:
+        with pytest.raises(IncompleteError):
+            run_suite(folder / "suite.yaml", target, options, folder / "data", deadlines=Deadlines(run_s=1e-9))
+        time.sleep(0.5)  # what was in flight still holds the journal's lock
+        late = RunOptions("r", samples=2, jobs=3, resume=True)
+        preflight = target.preflight
+
+        def overtaken() -> None:
+            """Another process resumes and finishes the run while this one looks whether anybody answers."""
+            monkeypatch.setattr(target, "preflight", preflight)
+            run_suite(folder / "suite.yaml", target, late, folder / "data")
+
+        monkeypatch.setattr(target, "preflight", overtaken)
+        with pytest.raises(InputError, match="complete already"):
+            run_suite(folder / "suite.yaml", target, late, folder / "data")
+    assert not (folder / "data" / "runs" / "r" / "journal.jsonl").exists()

@@ -41,8 +41,8 @@ def drops(handler):
 
 
 @contextmanager
-def tiny_server(*answers: Answer):
-    """A server giving `answers` in order, the last one for ever; yields (url, requests it was sent)."""
+def tiny_server(*answers: Answer, models: Answer | None = None):
+    """A server giving `answers` in order, the last one for ever, `models` to a GET; yields (url, requests)."""
     seen: list[dict] = []
     closing = threading.Event()
 
@@ -57,7 +57,7 @@ def tiny_server(*answers: Answer):
             answers[min(len(seen), len(answers)) - 1](self)
 
         def do_GET(self):
-            sends(200, b'{"data": []}')(self)
+            (models or sends(200, b'{"data": []}'))(self)
 
         def log_message(self, *_):
             pass
