@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -142,11 +143,24 @@ def store(cases: dict[str, Checks], words: list[str], count: int) -> None:
                 writer.write_table(table.replace_schema_metadata(writer.schema.metadata))
     for writer in writers.values():
         writer.close()
+    _finish(folder, suite, text, counts)
+
+
+def _finish(folder: Path, suite: Any, text: str, counts: dict[str, int]) -> None:
+    """The suite, plan and manifest of a run whose tables are written."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    count = sum(counts.values())
+    plan = {"run_id": folder.name, "created": now, "suite": suite.suite, "suite_digest": suite.digest,
+            "suite_sha256": hashlib.sha256(text.encode()).hexdigest(), "gate_digest": suite.gate_digest,
+            "target": {"kind": "generated"}, "cases": counts}  # fmt: skip
+    verdicts = sum(len(suite.bound[case]) * samples for case, samples in counts.items())
     files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("*.parquet")}
-    plan = {"run_id": str(count), "cases": counts, "suite_sha256": hashlib.sha256(text.encode()).hexdigest()}
+    manifest = {"run_id": folder.name, "finished": now, "files": files, "cost_usd": None,
+                "counts": {"samples": count, "verdicts": verdicts, "statuses": {"completed": count}},
+                "usage": {"input_tokens": None, "output_tokens": None, "calls": 0}}  # fmt: skip
     (folder / "suite.yaml").write_text(text, encoding="utf-8")
     (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    (folder / "run.json").write_text(json.dumps({"files": files}), encoding="utf-8")
+    (folder / "run.json").write_text(json.dumps(manifest), encoding="utf-8")
 
 
 def measure_scoring(cases: dict[str, Checks]) -> dict[str, Any]:
