@@ -9,17 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from evallib.adjudication import Readings
 from evallib.agreement import Agreement
+from evallib.case import Id
 from evallib.checks.base import Check
 from evallib.checks.judge import Judge
 from evallib.errors import InputError
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.store import Run
-from evallib.strict_yaml import first_problem, load_yaml
-from evallib.suite import Id, Suite
+from evallib.strict_yaml import Written, first_problem, load_yaml
+from evallib.suite import Suite
 
 __all__ = ["Ask", "Calibration", "Item", "LabelledSet", "calibrate_readings", "calibrate_set", "load_labelled"]
 
@@ -27,11 +28,7 @@ Ask = Callable[[Sequence[tuple[Judge, Sample]]], list[Verdict]]
 """Puts answers to a model judge, and gives a verdict for each in order."""
 
 
-class _Written(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class LabelledAnswer(_Written):
+class LabelledAnswer(Written):
     """One answer and what a person says of it."""
 
     id: Id
@@ -43,7 +40,7 @@ class LabelledAnswer(_Written):
     """The person's verdict; never left out, for a missing one would count as a fail."""
 
 
-class LabelledSet(_Written):
+class LabelledSet(Written):
     """Answers with a person's verdict, to measure one check against."""
 
     labelled: Id

@@ -6,7 +6,6 @@ it and stands in its specification, so that a cropped or re-plotted figure still
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import re
@@ -22,7 +21,7 @@ from evallib.gate import Decision
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Drawing", "case_tiles", "gate_chart", "reliability_chart", "show", "to_html_fragment", "to_png", "to_svg"]
+__all__ = ["Drawing", "case_tiles", "gate_chart", "reliability_chart", "show", "to_png", "to_svg"]
 
 AltairChart = Any
 """Any of altair's chart classes: layering and joining change the class, and share no useful base."""
@@ -81,13 +80,6 @@ def to_png(chart: AltairChart, path: Path, *, scale: float = 2) -> Path:
     except FileExistsError as error:
         raise InputError(f"picture {str(path)!r} exists already; name another file or remove it") from error
     return path
-
-
-def to_html_fragment(chart: AltairChart) -> str:
-    """A `<figure>` with the picture inline and its caption as text; no script."""
-    spec = _spec(chart)
-    said = html.escape(_said(spec), quote=True)
-    return f'<figure class="chart" role="img" aria-label="{said}">{_svg(spec)}</figure>'
 
 
 def _spec(chart: AltairChart) -> dict[str, Any]:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from evallib.patterns import is_whole, refuse_broken
+from evallib.strict_yaml import Written
 
 __all__ = ["Domain", "EntityKind", "Returns", "Tool"]
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")]
 
 
-class _Written(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, ignored_types=(cached_property,))
-
-
-class Returns(_Written):
+class Returns(Written):
     """What a tool gives to some calls: the first of its answers whose conditions hold."""
 
     when: Mapping[str, Any] = Field(default_factory=dict)
@@ -36,7 +32,7 @@ class Returns(_Written):
     """The tool fails with this sentence instead."""
 
 
-class Tool(_Written):
+class Tool(Written):
     """One tool of the target: what it takes, whether it changes anything, and what it gives where it is played."""
 
     description: str = ""
@@ -60,7 +56,7 @@ class Tool(_Written):
         return self
 
 
-class EntityKind(_Written):
+class EntityKind(Written):
     """The entities of one kind: names, a pattern for ids, and which of them are reserved for things that are not."""
 
     names: tuple[str, ...] = ()

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from evallib.errors import InputError
-from evallib.strict_yaml import Document, first_problem
+from evallib.strict_yaml import Document, Written, first_problem
 
 __all__ = ["CAUSES", "READINGS", "Change", "Entry", "Expectation", "Reading", "Rescoring", "Withdrawal", "read_entry"]
 
@@ -43,8 +43,7 @@ Cause = Literal[
 Text = Annotated[str, Field(min_length=1)]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+class _Entry(Written):
     author: Text
     """The person, as typed."""
     time: str = ""
@@ -86,10 +85,9 @@ class Withdrawal(_Entry):
     reason: Text
 
 
-class Change(BaseModel):
+class Change(Written):
     """One changed criterion and what kind of fix it is."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     check: Text
     cases: tuple[str, ...] = ()
     fix: Literal[
@@ -100,10 +98,9 @@ class Change(BaseModel):
     """A judgement call that a colleague might decide otherwise."""
 
 
-class Expectation(BaseModel):
+class Expectation(Written):
     """A flip predicted before the rescoring is run."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     run: Text
     case: Text
     sample: int = Field(ge=1)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL, STRICT, judged_by
+from evallib.strict_yaml import Written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,10 +31,9 @@ Row = Mapping[str, Any]
 Verdict = Literal["pass", "blocked"]
 
 
-class Gate(BaseModel):
+class Gate(Written):
     """Thresholds of a release. Every rule not given is left out, but for coverage, which always stands."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     mean: float | None = Field(default=None, ge=0, le=1)
     """Least mean of the per-case mean scores (article 1, rule 1)."""
     checks: Mapping[str, float] = Field(default_factory=dict)

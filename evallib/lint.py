@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from evallib.case import Case
 from evallib.checks.base import Check
 from evallib.checks.facts import whole
 from evallib.checks.folding import fold
@@ -19,7 +20,7 @@ from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
 from evallib.records import Sample, canonical_json
 from evallib.spelling import likely_slips, stray_values
-from evallib.suite import Case, Suite
+from evallib.suite import Suite
 
 __all__ = ["Findings", "lint"]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from evallib.case import Case
 from evallib.checks.judge import Judge
 from evallib.collector import collector_paused
 from evallib.errors import IncompleteError, InputError
@@ -27,7 +28,7 @@ from evallib.selfcheck import self_check
 from evallib.store import Journal, Run, begin_run, finish_run, readable_runs
 from evallib.store.calibrations import known_calibrations
 from evallib.store.runs import refuse_finished, run_folder, unfinished
-from evallib.suite import Case, Deadlines, Suite, parse_suite
+from evallib.suite import Deadlines, Suite, parse_suite
 from evallib.targets.base import Target
 from evallib.targets.edge import identify, make_ready, run_target
 from evallib.trust import refuse_run_copy

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from evallib.case import Case, Step
 from evallib.checks.base import Check
 from evallib.checks.tools import contains
 from evallib.checks.turns import OverSteps
 from evallib.mutations import recorded_notes, shown_samples, spoken
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.scoring import probe_failures
-from evallib.suite import Case, Step, Suite
+from evallib.suite import Suite
 from evallib.targets.played import Play, PlayedTools
 
 __all__ = ["SelfCheck", "ideal_sample", "self_check"]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evallib.errors import InputError
 
-__all__ = ["Document", "Location", "dump_yaml", "first_problem", "load_yaml", "parse_yaml"]
+__all__ = ["Document", "Location", "Written", "dump_yaml", "first_problem", "load_yaml", "parse_yaml"]
 
 Location = tuple[str | int, ...]
 
@@ -30,6 +31,12 @@ _SEPARATOR = re.compile("[\x85\u2028\u2029]")
 _MOST_DIGITS = 300
 """Of an integer: more would be no finite number to JSON's readers."""
 _MOST_PER_BYTE = 10
+
+
+class Written(BaseModel):
+    """What a person writes: frozen, unknown keys refused, no silent conversion."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, ignored_types=(cached_property,))
 
 
 @dataclass(frozen=True, slots=True)

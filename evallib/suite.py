@@ -8,116 +8,30 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError
 
+from evallib.case import Case, Id, Step, is_default, material_of, over_steps
 from evallib.checks import CheckField
 from evallib.checks.base import Check
 from evallib.checks.expected import domain_problems
-from evallib.checks.judge import CaseMaterial, Judge
-from evallib.checks.turns import OverSteps
+from evallib.checks.judge import Judge
 from evallib.domain import Domain, EntityKind, Tool
 from evallib.errors import InputError
 from evallib.gate import Gate
-from evallib.records import canonical_json, digest
+from evallib.records import digest
 from evallib.sense import nonsense
-from evallib.strict_yaml import Document, Location, first_problem, load_yaml, parse_yaml
+from evallib.strict_yaml import Document, Location, Written, first_problem, load_yaml, parse_yaml
 from evallib.trust import refuse_run_copy
 
-__all__ = ["LONGEST_S", "Case", "Deadlines", "Probe", "Step", "Suite", "load_suite", "parse_suite", "read_suite"]
-
-Id = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-
+__all__ = ["LONGEST_S", "Deadlines", "Probe", "Suite", "load_suite", "parse_suite", "read_suite"]
 
 LONGEST_S = 31_536_000
 """A year: no deadline is longer, and none too long for a clock."""
 
 
-def _is_default(value: object) -> bool:
-    """Whether a key that came later was left out: it must not change the digest of a suite that knows nothing of it."""
-    return value is None or value in ("", (), {})
-
-
-class _Written(BaseModel):
-    """Something a person writes: frozen, unknown keys refused, no silent conversion."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, ignored_types=(cached_property,))
-
-
-class Step(_Written):
-    """One step of a case: a request, or a person's decision on what the step before left open.
-
-    A reference answer and the checks of the step stay here; the target sees the rest.
-    """
-
-    ask: str = Field(default="", min_length=1)
-    approve: bool | None = Field(default=None, exclude_if=_is_default)
-    """True approves, false refuses; never guessed from what the target did."""
-    approver: str = Field(default="", exclude_if=_is_default)
-    """Who decides."""
-    rationale: str = Field(default="", exclude_if=_is_default)
-    """Why, in the approver's words."""
-    reference: str = ""
-    checks: tuple[CheckField, ...] = Field(default=(), exclude_if=_is_default)
-    """What this very step must do; under one id the lowest verdict over the steps counts."""
-
-    @model_validator(mode="after")
-    def _asks_or_decides(self) -> Step:
-        if bool(self.ask) == (self.approve is not None):
-            raise ValueError("a step is either a request (`ask`) or a decision (`approve: true` or `false`)")
-        if self.ask and (self.approver or self.rationale):
-            raise ValueError("`approver` and `rationale` belong to a decision; add `approve: true` or `false`")
-        if self.approve is not None and not self.approver.strip():
-            raise ValueError("a decision needs its `approver`; an approval by nobody is none")
-        if self.approve and not self.rationale.strip():
-            raise ValueError("an approval needs a `rationale`")
-        return self
-
-    @property
-    def sent(self) -> str:
-        """What the target is given, as text: the request, or the decision as JSON."""
-        return self.ask or canonical_json(self.decision)
-
-    @property
-    def decision(self) -> dict[str, Any]:
-        """Approval or refusal, by whom, and why; of no meaning for a request."""
-        return {"approve": self.approve, "approver": self.approver, "rationale": self.rationale}
-
-    def for_target(self) -> Step:
-        """This step without anything that a target must not see."""
-        return Step.model_construct(
-            ask=self.ask, approve=self.approve, approver=self.approver, rationale=self.rationale
-        )
-
-
-class Case(_Written):
-    """One thing to try: its steps go to the target, all else stays here."""
-
-    id: Id
-    title: str = ""
-    """For reviewers; never sent to a target."""
-    split: Literal["train", "validation", "holdout"] = "validation"
-    tags: tuple[str, ...] = ()
-    required: bool = False
-    """A required case must pass in every sample."""
-    steps: tuple[Step, ...] = ()
-    key: Mapping[str, Any] = Field(default_factory=dict)
-    """The answer key: what checks and judges may know and the target may not."""
-    checks: tuple[CheckField, ...] = ()
-
-    @property
-    def question(self) -> str:
-        """Digest (16 hex) of what the target is asked; empty when the source did not record it."""
-        return digest([step.sent for step in self.steps], 16) if self.steps else ""
-
-    @property
-    def approvals(self) -> tuple[int, ...]:
-        """The steps, from 1, in which a person approves."""
-        return tuple(number for number, step in enumerate(self.steps, 1) if step.approve)
-
-
-class Deadlines(_Written):
+class Deadlines(Written):
     """Seconds granted to one model call, one whole turn, one judge call, one check, and one run."""
 
     call_s: float = Field(default=120, gt=0, le=LONGEST_S)
@@ -127,14 +41,14 @@ class Deadlines(_Written):
     run_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
 
 
-class JudgeModel(_Written):
+class JudgeModel(Written):
     """Where judges are asked when the command line does not say: an OpenAI-compatible endpoint."""
 
     url: str
     model: str
 
 
-class Probe(_Written):
+class Probe(Written):
     """An answer whose verdicts are known: run before any real answer is scored."""
 
     name: str
@@ -146,7 +60,7 @@ class Probe(_Written):
     """Ids of checks that must fail on it."""
 
 
-class Change(_Written):
+class Change(Written):
     """A change of the suite before any answer was read; not post hoc."""
 
     date: str
@@ -160,7 +74,7 @@ class BoundCheck(NamedTuple):
     decides: str
 
 
-class Suite(_Written):
+class Suite(Written):
     """Cases, checks and a gate. `pass` says when a sample passes: `critical` or `top`."""
 
     suite: Id
@@ -174,11 +88,11 @@ class Suite(_Written):
     """Made by an importer from recorded verdicts: it describes a run and cannot be run itself."""
     aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Tool name to other names accepted for it."""
-    tools: Mapping[str, Tool] = Field(default_factory=dict, exclude_if=_is_default)
+    tools: Mapping[str, Tool] = Field(default_factory=dict, exclude_if=is_default)
     """The target's tools: which of them write, which are guarded, and what they give where evallib plays them."""
-    vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict, exclude_if=_is_default)
+    vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict, exclude_if=is_default)
     """Kinds of entities that answers may name."""
-    pairs: tuple[tuple[str, str], ...] = Field(default=(), exclude_if=_is_default)
+    pairs: tuple[tuple[str, str], ...] = Field(default=(), exclude_if=is_default)
     """Kinds of entities that make a claim together, as in [incident, severity]."""
     deadlines: Deadlines = Deadlines()
     judge: JudgeModel | None = None
@@ -221,14 +135,14 @@ class Suite(_Written):
 
     def _applying(self, case: Case) -> list[Check]:
         wide = [c for c in self.checks if c.when is None or c.when.applies(case.tags, case.split)]
-        return [*wide, *case.checks, *_over_steps(case)]
+        return [*wide, *case.checks, *over_steps(case)]
 
     def _bind(self, check: Check, case: Case) -> BoundCheck:
         domain = replace(self.domain, approvals=case.approvals)
         concrete = check.bind(case.key).in_domain(domain).within(self.deadlines.check_s)
         seen: list[object] = [concrete.criteria(), self.pass_rule]
         if isinstance(concrete, Judge):
-            concrete = concrete.facing(_material(case))
+            concrete = concrete.facing(material_of(case))
             seen.append(concrete.shows())
         decides = "" if concrete.check == "recorded" else digest(seen, 16)
         return BoundCheck(concrete.deciding(decides), decides)
@@ -247,25 +161,6 @@ class Suite(_Written):
         if not chosen:
             raise InputError(f"suite {self.suite!r} has no case in split {split!r}; try --split all")
         return chosen
-
-
-def _material(case: Case) -> CaseMaterial:
-    """What the case may show a judge."""
-    decided = [None if step.approve is None else step.decision for step in case.steps]
-    return CaseMaterial(case.key, [s.sent for s in case.steps], decided, [s.reference for s in case.steps])
-
-
-def _over_steps(case: Case) -> Iterator[Check]:
-    """The checks of a case's steps, those under one id made one."""
-    grouped: dict[str, list[tuple[int, Check]]] = {}
-    for number, step in enumerate(case.steps, 1):
-        for check in step.checks:
-            grouped.setdefault(check.id, []).append((number, check))
-    for name, parts in grouped.items():
-        first = parts[0][1]
-        yield OverSteps(
-            id=name, description=first.description, weight=first.weight, critical=first.critical, parts=tuple(parts)
-        )
 
 
 def load_suite(path: Path, *, trust_code: bool = False) -> Suite:
@@ -365,7 +260,7 @@ def _check_binding(suite: Suite, document: Document) -> None:
             try:
                 bound = check.bind(case.key).in_domain(suite.domain)
                 if isinstance(bound, Judge):
-                    bound.facing(_material(case))
+                    bound.facing(material_of(case))
             except KeyError as error:
                 raise InputError(f"{place} needs key {error.args[0]!r}; add it (an empty list is allowed)") from error
             except ValidationError as error:

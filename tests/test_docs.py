@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evallib.checks import KINDS
 from evallib.checks.base import Check
+from evallib.cli import build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 FROM_THE_SUITE = {"aliases", "catalogue", "approving"}
@@ -45,3 +46,18 @@ def test_contributing_lists_the_layers_that_are_enforced() -> None:
         else:
             listed.append(row)
     assert [set(row.split(" | ")) for row in listed] == [set(row.split(" | ")) for row in layers]
+
+
+def documented() -> dict[str, set[str]]:
+    """Command to the options that README's section on the command line gives it."""
+    rows = re.findall(
+        r"^    evallib ([a-z-]+)(.*(?:\n {12,}.*)*)", section("README.md", "The command line"), re.MULTILINE
+    )
+    return {name: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", row)) for name, row in rows}
+
+
+def test_readme_lists_every_command_and_option_and_no_other() -> None:
+    (commands,) = [action.choices for action in build_parser()._actions if isinstance(action.choices, dict)]
+    everywhere = {"-h", "--help", "--data", "--adjudications"}
+    found = {name: {o for a in sub._actions for o in a.option_strings} - everywhere for name, sub in commands.items()}
+    assert documented() == found

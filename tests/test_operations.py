@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from evallib.case import Case
 from evallib.checks.base import Check
 from evallib.cli import main
 from evallib.errors import InputError
@@ -19,7 +20,7 @@ from evallib.records import Sample, ToolCall
 from evallib.scoring import fold, score_samples
 from evallib.sheet import make_sheet
 from evallib.store import open_run
-from evallib.suite import Case, Suite, load_suite, parse_suite
+from evallib.suite import Suite, load_suite, parse_suite
 from evallib.targets import open_target
 from evallib.targets.script import load_script
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from evallib.case import Case
 from evallib.checks.base import Check
 from evallib.selfcheck import ideal_sample, self_check
-from evallib.suite import Case, Suite, load_suite, parse_suite
+from evallib.suite import Suite, load_suite, parse_suite
 from tests.always import Abstains, Fails, Passes
 
 SUITES = Path(__file__).resolve().parent.parent / "data/suites"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from evallib.calibration import load_labelled
+from evallib.case import Case
 from evallib.checks.judge import Judge
 from evallib.entries import Reading, Rescoring, read_entry
 from evallib.judges import Exchange, build_prompt
@@ -20,7 +21,7 @@ from evallib.records import Sample
 from evallib.runner import sample_seed
 from evallib.scoring import fold, probe_failures, score_samples
 from evallib.strict_yaml import load_yaml
-from evallib.suite import Case, Suite
+from evallib.suite import Suite
 from evallib.suite import load_suite as read_suite
 from evallib.targets.script import Conversation, Script
 from evallib.targets.script import load_script as read_script

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evallib.case import Step
 from evallib.domain import Returns, Tool
 from evallib.endpoint import Endpoint
 from evallib.errors import InputError
 from evallib.records import ToolCall, Usage, storable
-from evallib.suite import Deadlines, Step, parse_suite
+from evallib.suite import Deadlines, parse_suite
 from evallib.targets import KINDS, TargetOptions, open_target
 from evallib.targets.base import Setting
 from evallib.targets.chat import MAX_ROUNDS, ChatTarget

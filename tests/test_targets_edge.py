@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from evallib.case import Step
 from evallib.endpoint import Endpoint
 from evallib.errors import InfrastructureError, InputError
 from evallib.records import Sample, ToolCall, Turn, Usage, json_problem
 from evallib.runner import RunOptions, run_suite
 from evallib.store import Run
-from evallib.suite import Deadlines, Step
+from evallib.suite import Deadlines
 from evallib.targets.base import Setting, Target, TargetOutput
 from evallib.targets.chat import ChatTarget
 from evallib.targets.edge import run_target

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evallib.case import Step
 from evallib.domain import Returns, Tool
 from evallib.errors import InputError
 from evallib.records import ToolCall
-from evallib.suite import Step
 from evallib.targets.played import AWAITING, PlayedTools
 
 TEXT = {"type": "string"}

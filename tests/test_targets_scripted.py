@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from evallib.case import Step
 from evallib.endpoint import Endpoint
 from evallib.errors import InfrastructureError, InputError
-from evallib.suite import Deadlines, Step, parse_suite
+from evallib.suite import Deadlines, parse_suite
 from evallib.targets import open_target
 from evallib.targets.base import Setting
 from evallib.targets.scripted import ScriptedTarget, ScriptProcess

@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import BeforeValidator, Field, PrivateAttr
 
 from evallib.domain import Domain
 from evallib.records import Origin, Sample, Verdict, digest
+from evallib.strict_yaml import Written
 
 __all__ = ["FROM_KEY", "Check", "FromKey", "Texts", "When"]
 
@@ -36,10 +37,9 @@ Texts = Annotated[FromKey | tuple[str, ...], BeforeValidator(_written_as_texts)]
 """A list of texts, or a reference to one in the case's answer key."""
 
 
-class When(BaseModel):
+class When(Written):
     """Limits a suite-wide check to some cases; all conditions given must hold."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     tags: tuple[str, ...] = ()
     """The case has at least one of these tags."""
     split: tuple[str, ...] = ()
@@ -56,13 +56,12 @@ class When(BaseModel):
         )
 
 
-class Check(BaseModel):
+class Check(Written):
     """One criterion. Its fields are its YAML keys; calling it judges a batch of samples.
 
     A check handed to `__call__` is bound: no field refers to `key.` any more. It sees samples only.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     stochastic: ClassVar[bool] = False
     """True for checks answered by a model."""
     computable: ClassVar[bool] = True

@@ -7,22 +7,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, WrapValidator, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, WrapValidator, model_validator
 from pydantic_core import PydanticCustomError
 
 from evallib.checks.base import FROM_KEY
 from evallib.checks.tools import contains, spelled
 from evallib.records import ToolCall
+from evallib.strict_yaml import Written
 
 __all__ = ["Args", "ExpectedCall", "listed", "same"]
 
 Args = Mapping[str, Any]
 
 
-class ExpectedCall(BaseModel):
+class ExpectedCall(Written):
     """A call that is looked for: of this tool, with at least these arguments."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     tool: str = Field(min_length=1)
     args: Args = Field(default_factory=dict)
     exact: tuple[str, ...] = ()

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from evallib.case import Step
 from evallib.domain import Tool
 from evallib.records import SampleStatus, Turn, Usage
-from evallib.suite import Deadlines, Step
+from evallib.suite import Deadlines
 
 __all__ = ["ESCAPED", "TRUNCATED", "OpenTarget", "Setting", "Target", "TargetOptions", "TargetOutput"]
 

@@ -13,10 +13,11 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
+from evallib.case import Step
 from evallib.endpoint import BadReply, Endpoint, ModelTimeout, ProviderError, Reply, ToolRequest
 from evallib.errors import InputError
 from evallib.records import SampleStatus, ToolCall, Turn, Usage, digest, storable
-from evallib.suite import Deadlines, Step
+from evallib.suite import Deadlines
 from evallib.targets.base import ESCAPED, TRUNCATED, Setting, Target, TargetOutput
 from evallib.targets.knowledge import Knowledge, Looked
 from evallib.targets.played import PlayedTools

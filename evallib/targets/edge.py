@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
+from evallib.case import Step
 from evallib.errors import EvallibError, InfrastructureError, InputError
 from evallib.records import SampleStatus, ToolCall, Turn, Usage, json_problem, storable
-from evallib.suite import Deadlines, Step
+from evallib.suite import Deadlines
 from evallib.targets.base import ESCAPED, Target, TargetOutput
 
 __all__ = ["identify", "make_ready", "run_target"]

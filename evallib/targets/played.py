@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evallib.case import Step
 from evallib.checks.json_schema import problems, refuse_broken_schema
 from evallib.checks.tools import contains
 from evallib.domain import Returns, Tool
 from evallib.errors import InputError
 from evallib.records import ToolCall, digest
-from evallib.suite import Step
 from evallib.targets.knowledge import Looked
 
 __all__ = ["AWAITING", "Play", "PlayedTools"]

@@ -29,21 +29,17 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from evallib.errors import InputError
 from evallib.records import digest
-from evallib.strict_yaml import first_problem, load_yaml
+from evallib.strict_yaml import Written, first_problem, load_yaml
 
 __all__ = ["JUDGE_MODEL", "Answer", "Conversation", "Rule", "Script", "When", "load_script"]
 
 JUDGE_MODEL = "judge"
 """The model name that only rules naming it answer."""
 _WORD_TOKENS = 1.3
-
-
-class _Written(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, ignored_types=(cached_property,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +91,7 @@ def text_of(message: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-class When(_Written):
+class When(Written):
     """Conditions on a conversation; all that are given must hold, texts are case-sensitive."""
 
     user: str | None = None
@@ -145,21 +141,21 @@ class When(_Written):
         )
 
 
-class ScriptedCall(_Written):
+class ScriptedCall(Written):
     """A tool call the scripted model asks for."""
 
     name: str = Field(min_length=1)
     arguments: Mapping[str, Any] = Field(default_factory=dict)
 
 
-class ScriptedUsage(_Written):
+class ScriptedUsage(Written):
     """Tokens the scripted model claims to have used."""
 
     input_tokens: int = Field(ge=0)
     output_tokens: int = Field(ge=0)
 
 
-class Answer(_Written):
+class Answer(Written):
     """One thing the scripted model does: say something, call tools, or fail in a chosen way."""
 
     text: str | None = None
@@ -201,7 +197,7 @@ class Answer(_Written):
         )
 
 
-class Rule(_Written):
+class Rule(Written):
     """A rule: when it fits, one of its answers is given."""
 
     when: When = When()
@@ -225,7 +221,7 @@ class Rule(_Written):
         return next(a for a, reached in zip(self.answers, sums, strict=True) if point < reached)
 
 
-class Script(_Written):
+class Script(Written):
     """A scripted model: rules tried in order, first match replies."""
 
     script: str = Field(min_length=1)

@@ -10,9 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from evallib.case import Step
 from evallib.endpoint import Endpoint
 from evallib.errors import InfrastructureError, InputError
-from evallib.suite import Deadlines, Step
+from evallib.suite import Deadlines
 from evallib.targets.base import Setting, Target, TargetOutput
 from evallib.targets.chat import ChatTarget
 from evallib.targets.script import load_script
