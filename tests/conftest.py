@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.commandline import SCRIPT
+from tests.making import SUITE
+
 # jsonschema's optional IRI grammar costs 1.3 s at every start of a process that draws a chart or reads a notebook
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 # Tests start many processes: let them keep compiled modules, whatever the machine's habit is
@@ -46,3 +49,11 @@ def chromium() -> str:
         if found := shutil.which(name):
             return found
     pytest.skip("needs a Chromium on PATH (Debian: apt-get install chromium)")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("suite.yaml").write_text(SUITE)
+    Path("script.yaml").write_text(SCRIPT)
+    return tmp_path

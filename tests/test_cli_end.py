@@ -9,24 +9,7 @@ from pathlib import Path
 import pytest
 
 from evallib.cli import main
-from tests.making import SUITE, stored_run
-
-SCRIPT = """\
-script: sums
-replies:
-- when: {contains: ['two and two']}
-  answers: [{text: It is four.}]
-- when: {contains: ['two and three']}
-  answers: [{text: I do not know.}]
-"""
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("suite.yaml").write_text(SUITE)
-    Path("script.yaml").write_text(SCRIPT)
-    return tmp_path
+from tests.making import stored_run
 
 
 def program(*arguments: str, **given: object) -> subprocess.CompletedProcess[str]:
