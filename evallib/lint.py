@@ -1,7 +1,7 @@
-"""What reads wrong in a suite, without showing its checks anything: thresholds, numbers, tools, memorised answers.
+"""What reads wrong in a suite, without showing its checks anything: numbers, tools, memorised answers.
 
-Problems cannot be meant: a threshold that no verdict reaches, a guarded call that the trajectory lacks, a check that
-applies to no case. Warnings come of rules that can be wrong: another number in the description, wording that the
+Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case (`sense` refuses
+more on loading, as a threshold that no verdict reaches). Warnings come of rules that can be wrong: another number in the description, wording that the
 question passes, answers in the agent's own prompt, keys and tools nobody reads or declares, likely slips (`spelling`).
 """
 
@@ -47,7 +47,7 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
     """Everything that reads wrong; `prompts` are the agent's own, beside the suite's system prompt."""
     if suite.recorded:
         return Findings((), ())
-    problems = [*_unreachable(suite), *_applies_to_nothing(suite)]
+    problems = list(_applies_to_nothing(suite))
     problems += [problem for case in suite.cases for problem in _guarded_not_required(case)]
     warnings = [
         text
@@ -71,30 +71,13 @@ def _checks(suite: Suite, case: Case) -> Iterator[Check]:
             yield bound.check
 
 
-def _unreachable(suite: Suite) -> Iterator[str]:
-    """Thresholds of the gate that no verdict can reach."""
-    gate = suite.gate
-    tops: dict[str, float] = {}
-    for case in suite.cases:
-        for check in _checks(suite, case):
-            top = float(check.scale[1]) if isinstance(check, Judge) else 1.0
-            tops[check.id] = max(top, tops.get(check.id, top))
-    for name, threshold in (gate.checks if gate else {}).items():
-        if threshold > tops.get(name, 1.0):
-            yield f"gate: check {name!r} can reach at most {tops[name]:g}, its threshold is {threshold:g}"
-    for name in ("mean", "floor", "pass_rate"):
-        wanted = getattr(gate, name, None)
-        if isinstance(wanted, float) and wanted > 1:
-            yield f"gate: `{name}` can reach at most 1, it is set to {wanted:g}"
-
-
 def _applies_to_nothing(suite: Suite) -> Iterator[str]:
     """Checks of the whole suite whose `when` no case meets, or names tags and splits that there are not."""
     tags = {tag for case in suite.cases for tag in case.tags}
     for check in suite.checks:
         if check.when is None:
             continue
-        unknown = [tag for tag in (*check.when.tags, *check.when.not_tags) if tag not in tags]
+        unknown = [tag for tag in check.when.not_tags if tag not in tags]
         unknown += [name for name in check.when.split if name not in {"train", "validation", "holdout"}]
         if unknown:
             yield f"check {check.id!r}: `when` names {unknown[0]!r}, which no case has; correct its spelling"
