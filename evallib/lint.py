@@ -1,8 +1,9 @@
 """What reads wrong in a suite, without showing its checks anything: numbers, tools, memorised answers.
 
 Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case (`sense` refuses
-more on loading, as a threshold that no verdict reaches). Warnings come of rules that can be wrong: another number in the description, wording that the
-question passes, answers in the agent's own prompt, keys and tools nobody reads or declares, likely slips (`spelling`).
+more on loading, as a threshold that no verdict reaches). Warnings come of rules that can be wrong: another number in
+the description, wording that the question passes, answers in the agent's own prompt, keys and tools nobody reads or
+declares, likely slips (`spelling`).
 """
 
 from __future__ import annotations
