@@ -90,7 +90,8 @@ def _parsed(spec: str) -> tuple[str, str]:
     kind, _, address = spec.partition(":")
     url, _, model = address.partition("#")
     if kind != "scripted" and not (kind == "chat" and url and model):
-        raise InputError(f"--judge {spec!r} names nobody who can answer: write scripted[:FILE] or chat:URL#MODEL")
+        shown = kind if "@" in spec else spec  # a password may stand before the host
+        raise InputError(f"--judge {shown!r} names nobody who can answer: write scripted[:FILE] or chat:URL#MODEL")
     return kind, address
 
 

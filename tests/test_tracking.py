@@ -290,8 +290,15 @@ def test_a_dead_server_is_named_in_one_sentence_without_its_password(run, scheme
     assert "\n" not in str(caught.value)
 
 
+def run_plan():
+    """A plan with all that a stored one is relied on for."""
+    digests = dict.fromkeys(("suite_digest", "suite_sha256", "gate_digest"), "0" * 64)
+    created = "2026-01-01T00:00:00+00:00"
+    return {"created": created, "cases": {"sky": 1}, "suite": "colours", "target": {}, **digests}
+
+
 def test_an_incomplete_run_is_not_exported(tmp_path, uri):
-    plan = {"run_id": "r2", "cases": {"sky": 1}, "suite": "colours", "target": {}}
+    plan = {**run_plan(), "run_id": "r2"}
     before = counts(uri)
     with pytest.raises(IncompleteError):
         export(begin_run(tmp_path, plan, SUITE.encode()), uri)

@@ -31,7 +31,7 @@ class _Relied(BaseModel):
 
 
 class _Source(_Relied):
-    set: str
+    set: str = ""
 
 
 class _Plan(_Relied):
