@@ -25,6 +25,7 @@ from evallib.judges import (
     read_vote,
 )
 from evallib.records import Sample, Usage, Verdict, storable
+from evallib.store.calibrations import judge_key
 
 __all__ = ["Estimate", "JudgePanel", "Jury", "Replies", "estimate", "is_same_model"]
 
@@ -122,10 +123,10 @@ class Jury:
         deadline_s: float,
         target_model: str = "",
         replies: Replies | None = None,
-        calibrations: Mapping[tuple[str, str], str] | None = None,
+        calibrations: Mapping[tuple[str, str, str], str] | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        """`calibrations` maps (model, prompt digest) to the id of a calibration record."""
+        """`calibrations` maps a judge (see `judge_key`) to the id of a calibration record."""
         self.panel, self.jobs, self.calls, self.kept, self.planned = panel, jobs, 0, 0, 0
         self._deadline_s, self._target_model, self._replies = deadline_s, target_model, replies
         self._calibrations, self._tell = calibrations or {}, tell
@@ -184,8 +185,7 @@ class Jury:
 
     def _fold(self, check: Judge, sample: Sample, votes: Sequence[Vote]) -> Verdict:
         identity = self.identity(check)
-        known = (str(identity.get("model", "")), str(identity["prompt"]))
-        return judge_verdict(check, sample, votes, identity, self._calibrations.get(known, UNCALIBRATED))
+        return judge_verdict(check, sample, votes, identity, self._calibrations.get(judge_key(identity), UNCALIBRATED))
 
     def _ballots(self, check: Judge, sample: Sample) -> list[_Ballot]:
         messages = build_prompt(check, exchange_of(check, sample))

@@ -120,7 +120,7 @@ class _Trial:
             if shown.must and _fails(verdict) and not _fails(first):
                 self.problems.append(f"{one.where} fails what it must pass ({shown.mutation}): {verdict.reason}")
         place = _Place("" if check.id in self._wide else one.case, check.id, one.step)
-        left_out = first.status == "not_applicable"
+        left_out = first.status == "not_applicable" or all(v.status == "not_scored" for v in (first, *verdicts))
         self._failed[place] |= left_out or any(map(_fails, verdicts))
         self._passed[place] |= left_out or one.has_reference or any(v.passed is True for v in (first, *verdicts))
 

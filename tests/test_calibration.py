@@ -11,7 +11,7 @@ import pytest
 from evallib.calibration import Calibration, Item, calibrate_set, load_labelled
 from evallib.cli import main
 from evallib.errors import InputError
-from evallib.store.calibrations import known_calibrations
+from evallib.store.calibrations import judge_key, known_calibrations
 from evallib.suite import load_suite, parse_suite
 from tests.agentops import vectors
 from tests.making import SUITE, stored_run
@@ -153,7 +153,7 @@ def test_later_figures_of_the_judge_carry_the_calibrations_id(folder: Path, caps
     assert by_judge("before") == "uncalibrated"
     found = calibrated(capsys, ".")
     assert by_judge("after") == found["id"]
-    assert known_calibrations(folder / "data") == {("judge", found["by"]["prompt"]): found["id"]}
+    assert known_calibrations(folder / "data") == {judge_key(found["by"]): found["id"]}
     (folder / "suite.yaml").write_text(JUDGED.replace("Good?", "Better?"))
     assert by_judge("another-prompt") == "uncalibrated"
 

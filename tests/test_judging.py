@@ -141,10 +141,11 @@ def test_models_are_told_apart() -> None:
     assert not is_same_model("", "")
 
 
-def test_a_calibration_is_found_by_model_and_prompt() -> None:
-    known = {("judge-model", prompt_digest(CHECK)): "cal-7", ("other", "x"): "cal-8"}
-    assert json.loads(ask(GOOD, calibrations=known)[0].judge)["calibration"] == "cal-7"
-    assert json.loads(ask(GOOD, calibrations={("other", "x"): "cal-8"})[0].judge)["calibration"] == "uncalibrated"
+def test_a_calibration_is_found_by_model_prompt_and_where_it_is_asked() -> None:
+    measured = ("judge-model", prompt_digest(CHECK), "http://judge/v1")
+    others = {(*measured[:2], "http://elsewhere/v1"): "cal-8", ("other", *measured[1:]): "cal-9"}
+    assert json.loads(ask(GOOD, calibrations={measured: "cal-7", **others})[0].judge)["calibration"] == "cal-7"
+    assert json.loads(ask(GOOD, calibrations=others)[0].judge)["calibration"] == "uncalibrated"
 
 
 def test_calls_tokens_and_time_are_told_before_the_first_call_and_the_pace_after_it() -> None:

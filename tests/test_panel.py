@@ -7,6 +7,7 @@ import pytest
 
 from evallib.checks.judge import Judge
 from evallib.cli import main
+from evallib.endpoint import Endpoint
 from evallib.errors import InputError
 from evallib.judges import prompt_digest
 from evallib.panel import EndpointPanel, named_panel, open_panel
@@ -123,7 +124,11 @@ def test_a_run_tells_what_judges_take_warns_of_its_own_model_and_counts_their_to
 def test_a_run_finds_the_calibration_of_its_judge(folder: Path) -> None:
     with tiny_server(says('{"score": 5, "reason": "r"}')) as (url, _):
         (folder / "suite.yaml").write_text(SUITE.replace("http://127.0.0.1:9/v1/", url))
-        by = {"model": "m-9", "prompt": prompt_digest(Judge(id="q", check="judge", rubric="Good?"))}
+        by = {
+            "model": "m-9",
+            "url": Endpoint(url, "m-9").url,
+            "prompt": prompt_digest(Judge(id="q", check="judge", rubric="Good?")),
+        }
         save_calibration(folder / "data", {"id": "calibration-1", "n": 12, "by": by})
         arguments = ["--target", f"chat:{url}#t", "--run-id", "r", "--data", str(folder / "data")]
         assert main(["run", str(folder), *arguments]) == 0

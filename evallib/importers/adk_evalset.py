@@ -67,14 +67,14 @@ def _suite_id(name: str) -> str:
 
 
 def _catalogue(path: Path) -> dict[str, Any]:
-    """The tools in `path`, as a suite writes them."""
+    """The tools in `path`, as a suite writes them; without their entities, whose vocabulary is not this suite's."""
     value = load_yaml(path).value
     if isinstance(value, dict) and isinstance(value.get("tools"), dict | list):
         value = value["tools"]
     if isinstance(value, list) and value and all(isinstance(name, str) for name in value):
         return {name: {} for name in value}
     if isinstance(value, dict) and value and all(isinstance(one, dict) for one in value.values()):
-        return value
+        return {name: {key: one[key] for key in one.keys() - {"entities"}} for name, one in value.items()}
     raise InputError(f"{path}: expected a list of tool names, or a mapping as under `tools:` in a suite")
 
 

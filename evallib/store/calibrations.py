@@ -10,7 +10,7 @@ from typing import Any
 from evallib.errors import InputError
 from evallib.store.files import files_below, write_new
 
-__all__ = ["known_calibrations", "save_calibration"]
+__all__ = ["judge_key", "known_calibrations", "save_calibration"]
 
 
 def save_calibration(data: Path, record: Mapping[str, Any]) -> Path:
@@ -21,9 +21,18 @@ def save_calibration(data: Path, record: Mapping[str, Any]) -> Path:
     return path
 
 
-def known_calibrations(data: Path) -> dict[tuple[str, str], str]:
-    """(judge model, prompt digest) to the id of the record with most items that measured them."""
-    found: dict[tuple[str, str], tuple[int, str]] = {}
+def judge_key(identity: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What makes a judge the one that was measured: model, prompt digest, and the endpoint or script that answers."""
+    return str(identity.get("model", "")), str(identity.get("prompt", "")), str(_origin(identity))
+
+
+def _origin(identity: Mapping[str, Any]) -> Any:
+    return identity.get("url") or identity.get("script_digest") or ""
+
+
+def known_calibrations(data: Path) -> dict[tuple[str, str, str], str]:
+    """Judge (see `judge_key`) to the id of the record with most items that measured it."""
+    found: dict[tuple[str, str, str], tuple[int, str]] = {}
     for path in files_below(data / "calibrations", ".json"):
         try:
             record = json.loads(path.read_bytes())
@@ -31,6 +40,6 @@ def known_calibrations(data: Path) -> dict[tuple[str, str], str]:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path}: is no calibration record; restore or remove it") from error
         if by.get("model") and by.get("prompt"):
-            key = (str(by["model"]), str(by["prompt"]))
+            key = judge_key(by)
             found[key] = max(size, found.get(key, size))
     return {key: name for key, (_, name) in found.items()}
