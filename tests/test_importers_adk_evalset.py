@@ -171,7 +171,9 @@ def test_a_file_that_is_not_one_object_is_refused(tmp_path: Path, written: str, 
         read(tmp_path, written)
 
 
-@pytest.mark.parametrize("tools", ["[state, reboot, wipe]", "tools: {state: {}, reboot: {write: true}, wipe: {}}"])
+@pytest.mark.parametrize(
+    "tools", ["[state, reboot, wipe]", "tools: {state: {}, reboot: {write: true, entities: {host: host}}, wipe: {}}"]
+)
 def test_a_catalogue_lets_known_tools_through_and_is_kept(tmp_path: Path, tools: str) -> None:
     assert set(read(tmp_path, TALK, tools).tools) == {"state", "reboot", "wipe"}
 
