@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -89,6 +90,11 @@ class Case(Written):
     def question(self) -> str:
         """Digest (16 hex) of what the target is asked; empty when the source did not record it."""
         return digest([step.sent for step in self.steps], 16) if self.steps else ""
+
+    @cached_property
+    def sent(self) -> tuple[Step, ...]:
+        """The steps without anything that a target must not see: made once, given to every sample."""
+        return tuple(step.for_target() for step in self.steps)
 
     @property
     def approvals(self) -> tuple[int, ...]:

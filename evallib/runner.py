@@ -200,7 +200,7 @@ class _Work:
         case = self.suite.by_id[key[0]]
         seed = sample_seed(self.seed, case, key[1])
         started, clock = datetime.now(UTC), time.monotonic()
-        steps = tuple(step.for_target() for step in case.steps)
+        steps = case.sent
         output = run_target(self.target, steps, seed=seed, deadlines=self.deadlines)
         sample = Sample(
             self.run_id, case.id, key[1], output.status, output.error, output.turns, output.files, output.answer,
