@@ -3,99 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from evallib.entries import CAUSES, READINGS, Reading, Withdrawal
+from evallib.entries import CAUSES, READINGS, Difference, Reading, Resolution
 from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.scoring import fold
+from evallib.standing import Readings, Rubrics, Stand, State, answer_digest, live_entries
 from evallib.store import LoggedEntry, Run, append_entry
 
 __all__ = [
     "Attached",
     "ReadOutcome",
-    "Readings",
-    "Stand",
-    "answer_digest",
     "attach_published",
+    "make_difference",
     "make_reading",
+    "make_resolution",
     "read_outcomes",
-    "standing_readings",
+    "strict_word",
 ]
 
 _PUBLISHED = "as published"
-State = Literal["pass", "fail", "infra", "unsure", "disputed"]
-
-
-def answer_digest(sample: Sample) -> str:
-    """Digest (16 hex) of the answer a reader saw; another answer makes a reading stale."""
-    return digest(sample.answer, 16)
-
-
-@dataclass(frozen=True, slots=True)
-class Stand:
-    """Where the readings of one answer, or of one of its verdicts, stand."""
-
-    state: State
-    """`disputed` when readers differ."""
-    entries: tuple[LoggedEntry, ...]
-
-    @property
-    def blind(self) -> bool:
-        """Whether every reading was made without the strict verdict in sight."""
-        return all(isinstance(e.entry, Reading) and e.entry.blind for e in self.entries)
-
-
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """The standing readings of one run."""
-
-    by_item: Mapping[tuple[str, int, str], Stand] = field(default_factory=dict)
-    """(case_id, sample, check_id) to its stand; check_id is empty for a reading of the answer."""
-    stale: tuple[LoggedEntry, ...] = ()
-    """Readings of an answer that is not the stored one; shown and not counted."""
-    unknown: tuple[LoggedEntry, ...] = ()
-    """Readings that name a case, sample or check the run does not have."""
-
-
-def standing_readings(run: Run, log: Sequence[LoggedEntry]) -> Readings:
-    """The readings of `run` that stand: not withdrawn, not superseded, each reader's last word per item."""
-    withdrawn = {e.withdraws for _, e in log if isinstance(e, Withdrawal)}
-    # an amendment that was taken back supersedes nothing: what it amended stands again
-    amended = {e.supersedes for i, e in log if isinstance(e, Reading) and e.supersedes and i not in withdrawn}
-    gone = withdrawn | amended
-    last: dict[tuple[str, int, str, str], LoggedEntry] = {}
-    stale, unknown = [], []
-    samples = {sample.key: sample for sample in run.samples}
-    checks = {(v.case_id, v.sample, v.check_id) for v in run.verdicts}
-    for logged in log:
-        entry = logged.entry
-        if not isinstance(entry, Reading) or entry.run != run.id or logged.id in gone:
-            continue
-        sample = samples.get((entry.case, entry.sample))
-        if sample is None or (entry.check and (entry.case, entry.sample, entry.check) not in checks):
-            unknown.append(logged)
-        elif entry.answer_digest != answer_digest(sample):
-            stale.append(logged)
-        else:
-            last[(entry.case, entry.sample, entry.check, entry.author)] = logged
-    grouped: dict[tuple[str, int, str], list[LoggedEntry]] = defaultdict(list)
-    for (case, number, check, _), logged in last.items():
-        grouped[(case, number, check)].append(logged)
-    return Readings({item: _stand(entries) for item, entries in grouped.items()}, tuple(stale), tuple(unknown))
-
-
-def _stand(entries: list[LoggedEntry]) -> Stand:
-    said = {e.entry.reading for e in entries if isinstance(e.entry, Reading)}
-    definite = said - {"unsure"}
-    if len(definite) > 1:
-        return Stand("disputed", tuple(entries))
-    (state,) = definite or {"unsure"}
-    return Stand(state, tuple(entries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +49,8 @@ def read_outcomes(
     A reading of a check replaces that check and the pass rule is folded again; a reading of the answer replaces the
     outcome; infra becomes an error; unsure and disputed leave strict standing; unread is strict.
     """
-    verdicts: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
-    for verdict in run.verdicts:
-        verdicts[(verdict.case_id, verdict.sample)].append(verdict)
     return {
-        sample.key: _read_one(sample, verdicts[sample.key], strict[sample.key], readings, run.suite.pass_rule)
+        sample.key: _read_one(sample, run.verdicts_of[sample.key], strict[sample.key], readings, run.suite.pass_rule)
         for sample in run.samples
     }
 
@@ -186,34 +115,32 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
     sample: int,
     *,
     reading: str,
-    reason: str,
     author: str,
+    reason: str = "",
     check: str = "",
     cause: str = "unknown",
     blind: bool = False,
-    source: str = "",
-    chosen: str = "by hand",
-    supersedes: str = "",
+    log: Sequence[LoggedEntry] = (),
+    **more: Any,
 ) -> Reading:
     """A reading entry of a stored answer, with the digests that tie it to what was read.
 
-    InputError when the item does not exist, a word is not one of READINGS or CAUSES, or reason or author is empty.
+    `log` tells the rubric in force; `more` are further fields of `Reading`. InputError when the item does not exist,
+    a word is not one of READINGS or CAUSES, the author is empty, a sighted reading has no reason, an unsure one
+    no cause, or the span is not inside the answer.
     """
-    found = next((s for s in run.samples if s.key == (case, sample)), None)
-    if found is None:
-        raise InputError(f"run {run.id!r} has no sample {sample} of case {case!r}; see `evallib show {run.id}`")
-    verdicts = [v for v in run.verdicts if (v.case_id, v.sample) == (case, sample)]
+    found, verdicts = _item(run, case, sample, check)
+    author = _said_by(author)
+    _one_of("reading", reading, READINGS)
+    _one_of("cause", cause, CAUSES)
+    if not blind and not reason.strip():
+        raise InputError("a sighted reading needs a reason; give --reason")
+    if blind and reading == "unsure" and cause == "unknown":
+        raise InputError(f"an unsure reading needs a cause: one of {', '.join(c for c in CAUSES if c != 'unknown')}")
+    span = more.get("span")
+    if span and not 0 <= span[0] < span[1] <= len(found.answer):
+        raise InputError(f"span {list(span)} is not inside the answer of {len(found.answer)} characters")
     named = [v for v in verdicts if v.check_id == check]
-    if check and not named:
-        known = ", ".join(v.check_id for v in verdicts)
-        raise InputError(f"case {case!r} sample {sample} of run {run.id!r} has no check {check!r}; its checks: {known}")
-    if reading not in READINGS:
-        raise InputError(f"reading {reading!r}: say one of {', '.join(READINGS)}")
-    if cause not in CAUSES:
-        raise InputError(f"cause {cause!r}: say one of {', '.join(CAUSES)}")
-    author = _plain(author.strip())
-    if not reason.strip() or not author:
-        raise InputError("a reading needs a reason and a reviewer; give --reason and --by")
     outcome = fold(found, verdicts, run.suite.pass_rule)
     return Reading(
         author=author,
@@ -223,15 +150,119 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
         check=check,
         reading=reading,  # type: ignore[arg-type]  # compared with READINGS above
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
-        reason=_plain(reason),
+        reason=_plain(reason.strip()),
         blind=blind,
         strict=_in_words(named[0]) if check else f"{_word(outcome.passed)}: {outcome.reason}",
         answer_digest=answer_digest(found),
         criteria_digest=named[0].decides if check else digest([v.decides for v in verdicts], 16),
-        chosen=chosen,
-        source=source,
+        rubric_digest=Rubrics(run, live_entries(log)).digest(case, check),
+        **more,
+    )
+
+
+def make_difference(  # the parts of a log entry, each by its name
+    run: Run, about: LoggedEntry, *, author: str, cause: str = "", reason: str = "", canned: bool = False,
+    supersedes: str = "",
+) -> Difference:  # fmt: skip
+    """Why strict and the reading `about` differ; where they agree, that they do, without a reason asked for.
+
+    InputError when they differ and cause or reason is missing, or the cause says what the reading does not.
+    """
+    read = about.entry
+    if not isinstance(read, Reading) or read.run != run.id:
+        raise InputError(f"{about.id}: is no reading of run {run.id!r}")
+    agrees = read.reading == strict_word(run, read.case, read.sample, read.check)
+    implied = "true-failure" if read.reading == "fail" else "unknown"
+    cause = cause or (implied if agrees else "")
+    if not cause or (not agrees and (cause == "unknown" or not reason.strip())):
+        raise InputError("strict and your reading differ: say why, with a cause (1-9, 0, x) and a reason")
+    _one_of("cause", cause, CAUSES)
+    if not agrees and cause == "true-failure":
+        raise InputError(
+            "cause true-failure says that strict is right, and your reading differs: amend the reading (a)"
+        )
+    return Difference(
+        author=_said_by(author),
+        run=run.id,
+        case=read.case,
+        sample=read.sample,
+        check=read.check,
+        about=about.id,
+        agrees=agrees,
+        cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
+        reason=_plain(reason.strip()) or "agrees",
+        canned=canned,
         supersedes=supersedes,
     )
+
+
+def make_resolution(
+    run: Run,
+    item: tuple[str, int, str],
+    stand: Stand,
+    *,
+    author: str,
+    reading: str,
+    reason: str,
+    cause: str = "unknown",
+) -> Resolution:
+    """What holds where the readers of (case, sample, check) differ, citing every standing reading of it.
+
+    InputError when they do not differ, or reason or author is missing.
+    """
+    case, sample, check = item
+    _item(run, case, sample, check)
+    if stand.state != "disputed":
+        raise InputError(f"case {case!r} sample {sample}: its readers do not differ, there is nothing to resolve")
+    _one_of("reading", reading, READINGS)
+    _one_of("cause", cause, CAUSES)
+    if not reason.strip():
+        raise InputError("a resolution needs a reason; give --reason")
+    author = _said_by(author)
+    return Resolution(
+        author=author,
+        run=run.id,
+        case=case,
+        sample=sample,
+        check=check,
+        cites=tuple(logged.id for logged in stand.entries),
+        reading=reading,  # type: ignore[arg-type]  # compared with READINGS above
+        cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
+        reason=_plain(reason.strip()),
+        self_resolved=author in {entry.author for entry in stand.readings},
+    )
+
+
+def strict_word(run: Run, case: str, sample: int, check: str = "") -> str:
+    """What a reading must say to agree with the strict view: pass or fail, or infra where strict has an error."""
+    found, verdicts = _item(run, case, sample, check)
+    if check:
+        passed = next(v.passed for v in verdicts if v.check_id == check)
+    else:
+        passed = fold(found, verdicts, run.suite.pass_rule).passed
+    return {True: "pass", False: "fail", None: "infra"}[passed]
+
+
+def _item(run: Run, case: str, sample: int, check: str) -> tuple[Sample, list[Verdict]]:
+    found = run.by_key.get((case, sample))
+    if found is None:
+        raise InputError(f"run {run.id!r} has no sample {sample} of case {case!r}; see `evallib show {run.id}`")
+    verdicts = run.verdicts_of[case, sample]
+    if check and check not in {v.check_id for v in verdicts}:
+        known = ", ".join(v.check_id for v in verdicts)
+        raise InputError(f"case {case!r} sample {sample} of run {run.id!r} has no check {check!r}; its checks: {known}")
+    return found, verdicts
+
+
+def _one_of(what: str, word: str, known: Iterable[str]) -> None:
+    if word not in known:
+        raise InputError(f"{what} {word!r}: say one of {', '.join(known)}")
+
+
+def _said_by(author: str) -> str:
+    if not (name := _plain(author.strip())):
+        raise InputError("an entry needs the person who says it; give --by")
+    return name
 
 
 class Attached(NamedTuple):

@@ -107,9 +107,9 @@ def _run_named(given: Arguments) -> Any:
 
 
 def _of_readings(given: Arguments, run: Any) -> Calibration:
-    from evallib.adjudication import standing_readings
     from evallib.calibration import calibrate_readings
     from evallib.scoring import fold_all
+    from evallib.standing import standing_readings
     from evallib.store import read_log
 
     outcomes = fold_all(run.samples, run.verdicts, run.suite.pass_rule)

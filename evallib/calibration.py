@@ -11,13 +11,13 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from evallib.adjudication import Readings
 from evallib.agreement import Agreement
 from evallib.case import Id
 from evallib.checks.base import Check
 from evallib.checks.judge import Judge
 from evallib.errors import InputError
 from evallib.records import Outcome, Sample, Verdict, digest
+from evallib.standing import Readings
 from evallib.store import Run
 from evallib.strict_yaml import Written, first_problem, load_yaml
 from evallib.suite import Suite

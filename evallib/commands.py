@@ -148,9 +148,9 @@ def serve_script(given: Arguments) -> int:
 
 def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
-    from evallib.adjudication import standing_readings
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
+    from evallib.standing import standing_readings
     from evallib.store import open_run, read_log
 
     found = open_run(given.run, given.data)
@@ -241,7 +241,8 @@ def compare(given: Arguments) -> int:
 def adjudicate(given: Arguments) -> int:
     """One reading from the command line, or the queue in the terminal."""
     from evallib.adjudication import make_reading
-    from evallib.store import append_entry, open_run
+    from evallib.standing import own_reading
+    from evallib.store import append_entry, open_run, read_log
 
     found = open_run(given.run, given.data)
     if given.case is None:
@@ -252,6 +253,7 @@ def adjudicate(given: Arguments) -> int:
         return 0
     if given.sample is None or given.reading is None:
         raise InputError("one reading needs CASE, SAMPLE, --reading and --reason; leave CASE out to read the queue")
+    log = read_log(given.adjudications)
     reading = make_reading(
         found,
         given.case,
@@ -261,6 +263,8 @@ def adjudicate(given: Arguments) -> int:
         author=given.by,
         check=given.check,
         cause=given.cause,
+        log=log,
+        supersedes=own_reading(found, log, given.by, (given.case, given.sample, given.check)),
     )
     print(append_entry(given.adjudications, reading).id)
     return 0

@@ -11,7 +11,10 @@ from pydantic import Field, ValidationError
 from evallib.errors import InputError
 from evallib.strict_yaml import Document, Written, first_problem
 
-__all__ = ["CAUSES", "READINGS", "Change", "Entry", "Expectation", "Reading", "Rescoring", "Withdrawal", "read_entry"]
+__all__ = [
+    "CAUSES", "READINGS", "Change", "Difference", "Entry", "Expectation", "Plan", "Reading", "Rescoring", "Resolution",
+    "Rubric", "Stratum", "Withdrawal", "read_entry",
+]  # fmt: skip
 
 READINGS = ("pass", "fail", "infra", "unsure")
 CAUSES = {
@@ -24,9 +27,14 @@ CAUSES = {
     "description-mismatch": "text and pattern disagree; either may be wrong",
     "too-broad": "a false pass",
     "other": "something else; the reason says what",
+    "cannot-judge": "what is shown does not settle it",
+    "missing-criterion": "no check looks at what is wrong",
     "unknown": "the source of an imported reading does not say",
 }
-"""Cause of a difference between strict verdict and reading, with its meaning; the first nine take digits 1-9."""
+"""Cause of a difference between strict verdict and reading, with its meaning.
+
+The first nine take the keys 1-9, the next two 0 and x; `unknown` is for imports and takes none.
+"""
 
 Cause = Literal[
     "true-failure",
@@ -38,6 +46,8 @@ Cause = Literal[
     "description-mismatch",
     "too-broad",
     "other",
+    "cannot-judge",
+    "missing-criterion",
     "unknown",
 ]
 Text = Annotated[str, Field(min_length=1)]
@@ -50,39 +60,124 @@ class _Entry(Written):
     """UTC, stamped by the tool."""
 
 
-class Reading(_Entry):
-    """A person's reading of one verdict, or of one answer as a whole when `check` is empty."""
+class _AboutItem(_Entry):
+    """An entry about one verdict of a stored run, or about one answer as a whole when `check` is empty."""
 
-    kind: Literal["reading"] = "reading"
     run: Text
     case: Text
     sample: int = Field(ge=1)
     check: str = ""
+
+
+class Reading(_AboutItem):
+    """A person's reading of one verdict or one answer. A blind one needs no reason: the difference holds it."""
+
+    kind: Literal["reading"] = "reading"
     reading: Literal["pass", "fail", "infra", "unsure"]
     cause: Cause = "unknown"
-    reason: Text
+    """Of a sighted or an unsure reading; a blind one has its cause in the difference that follows the reveal."""
+    reason: str = ""
+    canned: bool = False
+    """Whether the reason is a ready-made one, taken by a key."""
+    span: tuple[int, int] | None = None
+    """The piece of the answer that is cited, in code points from its start."""
     blind: bool = False
-    """Whether the strict verdict was hidden while reading."""
+    """Whether strict verdict, patterns, spans, model and other readings were hidden while reading."""
     strict: str = ""
     """What the strict view said, in words, when it was read."""
     answer_digest: str = ""
     """Digest (16 hex) of the answer that was read; another answer makes the reading stale."""
     criteria_digest: str = ""
     """Digest (16 hex) of the criteria in force, empty when unpublished."""
+    rubric_digest: str = ""
+    """Digest (16 hex) of the rubric that was shown; another rubric makes the reading stale."""
     chosen: str = "by hand"
     """How the item came to be read; decides what may be estimated from it."""
+    plan: str = ""
+    """Id of the plan that drew the item."""
+    again: bool = False
+    """A second blind reading of one's own, to see whether one agrees with oneself; it does not enter the read view."""
+    seconds: float | None = Field(default=None, ge=0)
+    """How long the answer was looked at."""
     source: str = ""
     """Where an imported reading was published."""
     supersedes: str = ""
     """Id of the entry this one amends."""
 
 
+class Difference(_AboutItem):
+    """Why strict and a reading differ, said after the reveal; or that they agree."""
+
+    kind: Literal["difference"] = "difference"
+    about: Text
+    """Id of the reading."""
+    agrees: bool = False
+    cause: Cause = "unknown"
+    """`true-failure` where both fail; `unknown` where both pass."""
+    reason: Text
+    canned: bool = False
+    supersedes: str = ""
+
+
 class Withdrawal(_Entry):
-    """Takes an earlier entry back; the entry stays in the log."""
+    """Takes an earlier entry of the same person back; the entry stays in the log. It can be withdrawn itself."""
 
     kind: Literal["withdrawal"] = "withdrawal"
     withdraws: Text
     reason: Text
+
+
+class Resolution(_AboutItem):
+    """What holds where readers differ. It stands while it cites every standing reading of the item."""
+
+    kind: Literal["resolution"] = "resolution"
+    cites: tuple[Text, ...] = Field(min_length=2)
+    """Ids of the readings that differ."""
+    reading: Literal["pass", "fail", "infra", "unsure"]
+    cause: Cause = "unknown"
+    reason: Text
+    self_resolved: bool = False
+    """Whether the author is one of the readers."""
+    supersedes: str = ""
+
+
+class Rubric(_Entry):
+    """What a reader is told to judge a check by (the whole answer when `check` is empty), in place of its description.
+
+    A later one replaces it and makes the readings under the earlier one stale.
+    """
+
+    kind: Literal["rubric"] = "rubric"
+    suite: Text
+    check: str = ""
+    text: Text
+    reason: Text
+
+
+class Stratum(Written):
+    """One part of what could be read, and what was drawn of it."""
+
+    run: Text
+    check: str = ""
+    strict: Literal["pass", "fail", "error"]
+    of: int = Field(ge=0)
+    """Items of this kind in the run."""
+    items: tuple[str, ...] = ()
+    """What was drawn, as `case/sample`; all of them is a census, else a seeded random draw."""
+    twice: tuple[str, ...] = ()
+    """Those of the drawn items that two people are to read."""
+
+
+class Plan(_Entry):
+    """What is to be read, drawn before reading."""
+
+    kind: Literal["plan"] = "plan"
+    runs: tuple[Text, ...] = Field(min_length=1)
+    seed: int
+    again_share: float = Field(default=0, ge=0, le=1)
+    """Share of one's own items that are shown again, blind, after `again_days`."""
+    again_days: int = Field(default=7, ge=0)
+    strata: tuple[Stratum, ...] = Field(min_length=1)
 
 
 class Change(Written):
@@ -127,11 +222,10 @@ class Rescoring(_Entry):
     """Per run: id, sha256 of the strict verdicts and of the rescored ones, counts, flips, unexpected, missed."""
 
 
-Entry = Reading | Withdrawal | Rescoring
-_KINDS: dict[str, type[Reading | Withdrawal | Rescoring]] = {
-    "reading": Reading,
-    "withdrawal": Withdrawal,
-    "rescoring": Rescoring,
+Entry = Reading | Difference | Withdrawal | Resolution | Rubric | Plan | Rescoring
+_KINDS: dict[str, type[Entry]] = {
+    model.model_fields["kind"].default: model
+    for model in (Reading, Difference, Withdrawal, Resolution, Rubric, Plan, Rescoring)
 }
 
 

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evallib.adjudication import Readings
 from evallib.entries import Reading
 from evallib.judges import stored_votes
 from evallib.metrics import judge_words
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
+from evallib.standing import Readings
 from evallib.stdout import visible
 
 __all__ = [

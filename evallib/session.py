@@ -7,12 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evallib.adjudication import make_reading, standing_readings
+from evallib.adjudication import make_reading
 from evallib.entries import Reading, Withdrawal
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL, Outcome, Sample, SampleKey, Verdict, whole_seconds
 from evallib.scoring import fold_all
 from evallib.sheet import Sheet, make_sheet, word
+from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, append_entry, open_run, read_log
 
 if TYPE_CHECKING:

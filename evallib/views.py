@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evallib.adjudication import Readings, read_outcomes, standing_readings
+from evallib.adjudication import read_outcomes
 from evallib.entries import Reading
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL, PREDICTED_LATE, STRICT, Outcome, SampleKey, Verdict
 from evallib.scoring import fold, fold_all
+from evallib.standing import Readings, standing_readings
 from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.suite import Suite
 

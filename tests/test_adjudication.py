@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from evallib.adjudication import attach_published, make_reading, standing_readings
+from evallib.adjudication import attach_published, make_reading
 from evallib.entries import Reading, Withdrawal
 from evallib.errors import InputError
 from evallib.importers import PublishedReading
 from evallib.records import Sample
+from evallib.standing import standing_readings
 from evallib.store import Run, append_entry, read_log
 from evallib.views import open_view, outcomes_frame
 from tests.making import SUITE, stored_run
@@ -96,7 +97,7 @@ def test_a_reading_keeps_what_strict_said_and_how_it_was_read(run: Run) -> None:
     [
         ({"reading": "good"}, "say one of pass, fail, infra, unsure"),
         ({"reason": "  "}, "needs a reason"),
-        ({"author": ""}, "needs a reason and a reviewer"),
+        ({"author": ""}, "needs the person who says it"),
         ({"check": "size"}, "no check 'size'"),
         ({"cause": "mood"}, "say one of true-failure"),
         ({"sample": 9}, "no sample 9"),
@@ -157,7 +158,8 @@ def test_readers_of_the_answer_and_of_its_checks_who_differ_are_disputed(run: Ru
 def test_a_blank_behind_a_name_makes_no_second_reader(run: Run, tmp_path: Path) -> None:
     read(run, tmp_path / "log", 2, "pass", author="Ann")
     read(run, tmp_path / "log", 2, "fail", author="Ann ")
-    assert open_view(run, "read", read_log(tmp_path / "log")).states["c-1", 2] == "fail"
+    stand = standing_readings(run, read_log(tmp_path / "log")).by_item["c-1", 2, ""]
+    assert (stand.state, stand.forked) == ("disputed", ("Ann",))
 
 
 def imported(tmp_path: Path, run_id: str) -> Run:

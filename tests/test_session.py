@@ -223,6 +223,6 @@ def test_the_terminal_says_what_was_not_saved_and_prints_no_escape_sequence(run,
     said = []
     session = ReviewSession(run, log, "r1")
     assert adjudicate(session, typed("p", "", " ", "x", "k", "t"), said.append) == 0
-    assert any(line.startswith("NOT SAVED: a reading needs a reason") for line in said)
+    assert any(line.startswith("NOT SAVED: a sighted reading needs a reason") for line in said)
     assert not [line for line in said if "\x1b" in line]
     assert read_log(log) == []

@@ -17,6 +17,7 @@ from evallib.errors import IncompleteError, InputError
 from evallib.records import (
     STRICT,
     Sample,
+    SampleKey,
     Usage,
     Verdict,
     samples_schema,
@@ -147,6 +148,19 @@ class Run:
     def verdicts(self) -> list[Verdict]:
         """The strict verdicts, in stored order."""
         return verdicts_from(self._table("verdicts.parquet", verdicts_schema()))
+
+    @cached_property
+    def by_key(self) -> dict[SampleKey, Sample]:
+        """The samples by (case_id, sample)."""
+        return {sample.key: sample for sample in self.samples}
+
+    @cached_property
+    def verdicts_of(self) -> dict[SampleKey, list[Verdict]]:
+        """The strict verdicts of each sample, in stored order; a sample without any is there with none."""
+        grouped: dict[SampleKey, list[Verdict]] = {key: [] for key in self.by_key}
+        for verdict in self.verdicts:
+            grouped.setdefault((verdict.case_id, verdict.sample), []).append(verdict)
+        return grouped
 
     def batches(self) -> Iterator[tuple[list[Sample], list[Verdict]]]:
         """Samples and their strict verdicts, some thousand samples at a time: memory does not grow with the run."""

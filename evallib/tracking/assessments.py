@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evallib.adjudication import standing_readings
 from evallib.entries import Reading, Withdrawal
 from evallib.records import SampleKey, Verdict, digest
+from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run
 from evallib.tracking.texts import RATIONALE_BYTES, RUN_TAG, cut, cut_bytes, milliseconds, plain
 

@@ -1,0 +1,219 @@
+"""What stands in the log: entries folded, whatever the order of their files, into one stand per answer and verdict."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from evallib.entries import Difference, Reading, Resolution, Rubric, Withdrawal
+from evallib.records import Sample, digest
+from evallib.store import LoggedEntry, Run
+
+__all__ = [
+    "Item",
+    "Readings",
+    "Rubrics",
+    "Stand",
+    "State",
+    "answer_digest",
+    "live_entries",
+    "own_reading",
+    "standing_readings",
+]
+
+State = Literal["pass", "fail", "infra", "unsure", "disputed"]
+_ACCEPT = "Would you accept this answer?"
+
+
+class Item(NamedTuple):
+    """What is read: one verdict of a stored run, or one answer as a whole when `check` is empty."""
+
+    run: str
+    case: str
+    sample: int
+    check: str = ""
+
+
+def answer_digest(sample: Sample) -> str:
+    """Digest (16 hex) of the answer a reader saw; another answer makes a reading stale."""
+    return digest(sample.answer, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where the readings of one answer, or of one of its verdicts, stand."""
+
+    state: State
+    """`disputed` when readers differ, or one reader says two things at once, and no resolution cites them all."""
+    entries: tuple[LoggedEntry, ...]
+    """The standing readings, oldest first."""
+    differences: Mapping[str, LoggedEntry] = field(default_factory=dict)
+    """Id of a reading to what its reader said after the reveal."""
+    resolution: LoggedEntry | None = None
+    forked: tuple[str, ...] = ()
+    """Readers with two readings of which neither amends the other, as after merging two branches."""
+
+    @property
+    def readings(self) -> list[Reading]:
+        """The standing readings without their ids."""
+        return [e.entry for e in self.entries if isinstance(e.entry, Reading)]
+
+    @property
+    def blind(self) -> bool:
+        """Whether every reading was made without the strict verdict in sight."""
+        return all(entry.blind for entry in self.readings)
+
+    def cause(self, logged: LoggedEntry) -> str:
+        """The cause of a standing reading: of its difference, else its own."""
+        about = self.differences.get(logged.id, logged).entry
+        return about.cause if isinstance(about, Reading | Difference) else "unknown"
+
+    def reason(self, logged: LoggedEntry) -> str:
+        """The reason of a standing reading: of its difference, else its own."""
+        about = self.differences.get(logged.id, logged).entry
+        return about.reason if isinstance(about, Reading | Difference) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The standing readings of one run."""
+
+    by_item: Mapping[tuple[str, int, str], Stand] = field(default_factory=dict)
+    """(case_id, sample, check_id) to its stand; check_id is empty for a reading of the answer."""
+    stale: tuple[LoggedEntry, ...] = ()
+    """Readings of an answer that is not the stored one, or under a rubric since replaced; shown and not counted."""
+    unknown: tuple[LoggedEntry, ...] = ()
+    """Readings that name a case, sample or check the run does not have."""
+
+
+def live_entries(log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
+    """The entries that were not taken back, oldest first; the order they are given in does not matter.
+
+    A withdrawal counts against an entry of the same author, as long as it is not withdrawn itself.
+    """
+    ordered = sorted(dict(log).items(), key=lambda item: (item[1].time, item[0]))
+    withdrawals: dict[str, list[LoggedEntry]] = defaultdict(list)
+    for id_, entry in ordered:
+        if isinstance(entry, Withdrawal):
+            withdrawals[entry.withdraws].append(LoggedEntry(id_, entry))
+    gone: dict[str, bool] = {}
+
+    def is_gone(logged: LoggedEntry) -> bool:
+        if logged.id not in gone:
+            gone[logged.id] = False  # no entry can name a later one, but a forged one might: no endless walk
+            gone[logged.id] = any(
+                w.entry.author == logged.entry.author and not is_gone(w) for w in withdrawals.get(logged.id, ())
+            )
+        return gone[logged.id]
+
+    return [logged for logged in (LoggedEntry(*item) for item in ordered) if not is_gone(logged)]
+
+
+def _heads(live: Sequence[LoggedEntry], log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
+    """The live entries that no later word of the same author replaces.
+
+    An amendment replaces the whole chain it goes back to, entries taken back in between included.
+    """
+    written = dict(log)
+    replaced: set[str] = set()
+    for _, entry in live:
+        before = getattr(entry, "supersedes", "")
+        while before and before not in replaced and before in written and written[before].author == entry.author:
+            replaced.add(before)
+            before = getattr(written[before], "supersedes", "")
+    return [logged for logged in live if logged.id not in replaced]
+
+
+class Rubrics:
+    """The rubric in force for each check of a run: the newest in the log, else what its suite says of the check."""
+
+    def __init__(self, run: Run, live: Iterable[LoggedEntry]) -> None:
+        self._run = run
+        entries = [e.entry for e in live if isinstance(e.entry, Rubric)]
+        self._written = {e.check: e.text for e in entries if e.suite == run.suite.suite}
+        self._digests: dict[tuple[str, str], str] = {}
+
+    @cached_property
+    def _bound(self) -> dict[tuple[str, str], str]:
+        bound = ((case, b.check) for case, checks in self._run.suite.bound.items() for b in checks)
+        return {(case, c.id): str(getattr(c, "rubric", "")) or c.description for case, c in bound}
+
+    def text(self, case: str, check: str = "") -> str:
+        """What a reader is told to judge by; empty when nobody wrote anything."""
+        if not check:
+            return self._written.get("", _ACCEPT)
+        return self._written.get(check) or self._bound.get((case, check), "")
+
+    def digest(self, case: str, check: str = "") -> str:
+        """Digest (16 hex) of everything shown as rubric: for a whole answer, that of every check of its case too."""
+        if (case, check) not in self._digests:
+            checks = [check] if check else ["", *sorted(c for of, c in self._bound if of == case)]
+            self._digests[case, check] = digest([self.text(case, one) for one in checks], 16)
+        return self._digests[case, check]
+
+
+def standing_readings(run: Run, log: Sequence[LoggedEntry]) -> Readings:
+    """The readings of `run` that stand: not withdrawn or replaced, of the stored answer, under the rubric in force."""
+    live = live_entries(log)
+    rubrics = Rubrics(run, live)
+    mine = [e for e in live if getattr(e.entry, "run", "") == run.id]
+    heads = _heads(mine, log)
+    grouped: dict[tuple[str, int, str], list[LoggedEntry]] = defaultdict(list)
+    stale, unknown = [], []
+    for logged in heads:
+        entry = logged.entry
+        if not isinstance(entry, Reading) or entry.again:
+            continue
+        sample = run.by_key.get((entry.case, entry.sample))
+        checks = (v.check_id for v in run.verdicts_of.get((entry.case, entry.sample), ()))
+        if sample is None or (entry.check and entry.check not in checks):
+            unknown.append(logged)
+        elif entry.answer_digest != answer_digest(sample) or entry.rubric_digest not in {
+            "",
+            rubrics.digest(entry.case, entry.check),
+        }:
+            stale.append(logged)
+        else:
+            grouped[entry.case, entry.sample, entry.check].append(logged)
+    about = {e.entry.about: e for e in heads if isinstance(e.entry, Difference)}
+    resolutions: dict[tuple[str, int, str], list[LoggedEntry]] = defaultdict(list)
+    for logged in heads:
+        if isinstance(entry := logged.entry, Resolution):
+            resolutions[entry.case, entry.sample, entry.check].append(logged)
+    by_item = {item: _stand(entries, about, resolutions[item]) for item, entries in grouped.items()}
+    return Readings(by_item, tuple(stale), tuple(unknown))
+
+
+def own_reading(run: Run, log: Sequence[LoggedEntry], author: str, item: tuple[str, int, str]) -> str:
+    """Id of the author's newest live reading of (case, sample, check), which a next one amends; else empty."""
+    live = _heads([e for e in live_entries(log) if getattr(e.entry, "run", "") == run.id], log)
+    mine = [
+        logged.id
+        for logged in live
+        if isinstance(entry := logged.entry, Reading)
+        and (entry.author, entry.case, entry.sample, entry.check) == (author.strip(), *item)
+        and not entry.again
+    ]
+    return mine[-1] if mine else ""
+
+
+def _stand(
+    entries: Sequence[LoggedEntry], about: Mapping[str, LoggedEntry], resolutions: Sequence[LoggedEntry]
+) -> Stand:
+    differences = {e.id: about[e.id] for e in entries if e.id in about and about[e.id].entry.author == e.entry.author}
+    said: dict[str, set[State]] = defaultdict(set)
+    for logged in entries:
+        if isinstance(logged.entry, Reading):
+            said[logged.entry.author].add(logged.entry.reading)
+    forked = tuple(author for author, words in said.items() if len(words) > 1)
+    ids = {logged.id for logged in entries}
+    held = [e for e in resolutions if isinstance(e.entry, Resolution) and ids <= set(e.entry.cites)]
+    words = {e.entry.reading for e in held if isinstance(e.entry, Resolution)}
+    if len(words) == 1:
+        return Stand(words.pop(), tuple(entries), differences, held[-1], forked)
+    definite = set().union(*said.values()) - {"unsure"}
+    state: State = "disputed" if len(definite) > 1 or forked else (definite or {"unsure"}).pop()
+    return Stand(state, tuple(entries), differences, None, forked)
