@@ -36,6 +36,8 @@ from evallib.trust import refuse_run_copy
 __all__ = ["RunOptions", "new_run_id", "run_suite", "sample_seed", "token_drift"]
 
 SEEDS_PER_CASE = 1024
+_TOGETHER_S = 0.02
+"""How long a finished sample waits for others, to be synced with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +237,7 @@ def _work_off(
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="sample")
     for _ in range(jobs):
         pool.submit(_make_waiting, work, waiting, ended)
-    finished = _completions(ended, len(todo), None if limit is None else time.monotonic() + limit)
+    finished = _completions(ended, len(todo), work.journal, None if limit is None else time.monotonic() + limit)
     try:
         for _ in progress(finished, planned - len(todo), planned) if progress else finished:
             pass
@@ -266,16 +268,28 @@ def _drain(waiting: SimpleQueue[SampleKey]) -> None:
             waiting.get_nowait()
 
 
-def _completions(ended: SimpleQueue[BaseException | None], count: int, until: float | None) -> Iterator[int]:
-    """Yields once per finished sample, `count` times; TimeoutError when `until` has passed."""
-    for _ in range(count):
+def _completions(
+    ended: SimpleQueue[BaseException | None], count: int, journal: Journal, until: float | None
+) -> Iterator[int]:
+    """Yields once per finished sample that is on the disk, `count` times; TimeoutError when `until` has passed.
+
+    Samples that end together are synced together, while the threads make the next ones.
+    """
+    while count:
         try:
-            trouble = ended.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+            troubles = [ended.get(timeout=None if until is None else max(0.0, until - time.monotonic()))]
         except Empty as error:
             raise TimeoutError from error
-        if trouble is not None:
-            raise trouble
-        yield 1
+        time.sleep(_TOGETHER_S)
+        with suppress(Empty):
+            while True:
+                troubles.append(ended.get_nowait())
+        journal.sync()
+        for trouble in troubles:
+            if trouble is not None:
+                raise trouble
+            yield 1
+        count -= len(troubles)
 
 
 def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None) -> dict[str, Any]:

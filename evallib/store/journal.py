@@ -1,4 +1,4 @@
-"""The journal of a run in flight: one fsynced JSON line per finished sample, so that a kill loses nothing written."""
+"""The journal of a run in flight: one JSON line per finished sample, on the disk before the sample counts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Journal:
     """Appends finished samples; holds an exclusive lock, so that one run has one writer."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         with disk_errors(path):
             self._file = path.open("ab")
         try:
@@ -30,31 +31,28 @@ class Journal:
         except BlockingIOError as error:
             self._file.close()
             raise InputError(f"{path.parent}: another process is writing this run; wait for it to end") from error
-        self._writing, self._syncing = threading.Lock(), threading.Lock()
-        self._written = self._synced = 0
+        self._writing = threading.Lock()
         _drop_torn_line(path)
 
     def append(self, sample: Sample, judged: Iterable[Verdict]) -> None:
-        """Write one line and wait until it is on the disk. Safe to call from many threads.
-
-        While one thread waits for the disk the others write: the next sync is for all their lines at once.
-        """
+        """Write one line, which is safe once `sync` was called. Safe to call from many threads."""
         line = {"sample": encode_sample(sample), "judged": [encode_verdict(verdict) for verdict in judged]}
         content = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-        with disk_errors(Path(self._file.name)):
-            with self._writing:
-                self._file.write(content)
-                self._file.flush()
-                self._written = mine = self._written + 1
-            with self._syncing:
-                if self._synced < mine:
-                    reached = self._written
-                    os.fsync(self._file.fileno())
-                    self._synced = reached
+        with disk_errors(self._path), self._writing:
+            self._file.write(content)
+            self._file.flush()
+
+    def sync(self) -> None:
+        """Wait until every line appended before this call is on the disk."""
+        with disk_errors(self._path):
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Release the lock."""
-        self._file.close()
+        """Sync what was appended last and release the lock."""
+        try:
+            self.sync()
+        finally:
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
