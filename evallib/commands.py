@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evallib.authoring import calibrate, validate
+from evallib.collector import collector_paused
 from evallib.errors import IncompleteError, InputError
 from evallib.stdout import print_json, print_lines, visible
 
@@ -61,12 +62,13 @@ def run(given: Arguments) -> int:
     deadlines = _deadlines(given, suite.deadlines)
     target_options = _target_options(given, deadlines)
     final = run_folder(given.data, options.run_id)
-    stood = Run(final).complete
+    finished = Run(final)
+    stood = finished.complete
     try:
         with open_target(given.target, suite, path.parent, target_options) as target:
             panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
             try:
-                run_suite(
+                finished = run_suite(
                     path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar,
                     tell=_tell,
                 )  # fmt: skip
@@ -74,10 +76,11 @@ def run(given: Arguments) -> int:
                 if panel is not None:
                     panel.close()
     except KeyboardInterrupt:
-        if stood or not Run(final).complete:
+        if stood or not finished.complete:
             raise
-    with _not_interrupted():  # the run is there: what is left is to say so, and what the gate decides
-        return _after_run(given, Run(final))
+    # The run is there: what is left is to say so, and what the gate decides.
+    with _not_interrupted(), collector_paused():
+        return _after_run(given, finished)
 
 
 @contextmanager
@@ -123,7 +126,7 @@ def _after_run(given: Arguments, finished: Any) -> int:
     from evallib.printing import summary_lines
     from evallib.runner import token_drift
 
-    figures = load_figures([str(finished.folder)], "strict", given.data, given.adjudications)
+    figures = load_figures([finished], "strict", given.data, given.adjudications)
     summary, decision = figures.summary(), figures.decision()
     drift = token_drift(finished, given.data)
     if given.json:

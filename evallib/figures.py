@@ -119,10 +119,10 @@ def _read_sentence(view: View) -> str:
     )
 
 
-def load_figures(references: Sequence[str], view: str, data: Path, adjudications: Path) -> Figures:
-    """The figures of the named runs under `view`; runs pooled must share the criteria of one suite."""
+def load_figures(references: Sequence[str | Run], view: str, data: Path, adjudications: Path) -> Figures:
+    """The figures of the runs, named or open, under `view`; runs pooled must share the criteria of one suite."""
     log = read_log(adjudications)
-    runs = [open_run(reference, data) for reference in references]
+    runs = [one if isinstance(one, Run) else open_run(one, data) for one in references]
     if len({run.id for run in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
     return _pooled(runs, view, log)

@@ -103,6 +103,12 @@ def test_a_complete_run_is_not_run_again(folder: Path) -> None:
             run(folder, resume=resume)
 
 
+def test_a_finished_run_holds_what_is_read_from_its_files(folder: Path) -> None:
+    finished = run(folder)
+    read = Run(finished.folder)
+    assert (finished.samples, finished.verdicts) == (read.samples, read.verdicts)
+
+
 def test_a_run_is_resumed_only_as_it_was_planned(folder: Path) -> None:
     done = run(folder)
     (done.folder / "run.json").unlink()

@@ -264,7 +264,10 @@ def refuse_finished(run: Run) -> None:
 
 
 def finish_run(run: Run, samples: Sequence[Sample], verdicts: Sequence[Verdict], extra: Mapping[str, Any]) -> Run:
-    """Write the tables, then the manifest, then drop the journal. Repeating it after a kill gives the same files."""
+    """Write the tables, then the manifest, then drop the journal. Repeating it after a kill gives the same files.
+
+    The run given back knows what it wrote, and reads it no second time.
+    """
     refuse_finished(run)
     with disk_errors(run.folder):
         for name in TABLES:  # left by a kill during an earlier attempt: without a manifest they do not count
@@ -275,7 +278,9 @@ def finish_run(run: Run, samples: Sequence[Sample], verdicts: Sequence[Verdict],
     manifest = _manifest(run.plan, samples, verdicts, hashes, extra)
     write_new(run.folder / "run.json", _json_bytes(manifest))
     (run.folder / "journal.jsonl").unlink(missing_ok=True)
-    return Run(run.folder)
+    finished = Run(run.folder)
+    vars(finished).update(samples=list(samples), verdicts=list(verdicts))
+    return finished
 
 
 def _write_tables(folder: Path, run_id: str, samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> dict[str, str]:
