@@ -63,9 +63,12 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub(lambda hit: f"\\u{ord(hit[0]):04x}", text)
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def canonical_json(value: object) -> str:
     """The one JSON spelling of `value` that digests are taken of: sorted keys, no blanks, UTF-8 as is."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 _DEEPEST = 100

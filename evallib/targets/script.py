@@ -42,7 +42,7 @@ JUDGE_MODEL = "judge"
 _WORD_TOKENS = 1.3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for every rule asks again what is found once
 class Conversation:
     """What a client sent, as far as a script may look at it."""
 
@@ -50,22 +50,22 @@ class Conversation:
     messages: Sequence[Mapping[str, Any]]
     seed: int = 0
 
-    @property
+    @cached_property
     def last_user(self) -> str:
         """The text of the last message of the user."""
         return next((text_of(m) for m in reversed(self.messages) if m.get("role") == "user"), "")
 
-    @property
+    @cached_property
     def system(self) -> str:
         """The system prompt: all system and developer messages."""
         return "\n".join(text_of(m) for m in self.messages if m.get("role") in {"system", "developer"})
 
-    @property
+    @cached_property
     def turn(self) -> int:
         """How many messages the user has sent."""
         return sum(m.get("role") == "user" for m in self.messages)
 
-    @property
+    @cached_property
     def after_tool(self) -> str:
         """The name of the tool whose result came last; empty when the last message is no tool's result."""
         last = self.messages[-1]
