@@ -106,7 +106,7 @@ def _by_check(verdict: Verdict, state: State) -> Verdict:
         return verdict
     value = 1.0 if state == "pass" else 0.0
     raw = value if verdict.raw == verdict.value else None  # a person gives no figure on a judge's own scale
-    return replace(verdict, status="scored", value=value, raw=raw, passed=state == "pass", reason=f"read as {state}")
+    return verdict._replace(status="scored", value=value, raw=raw, passed=state == "pass", reason=f"read as {state}")
 
 
 def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from evallib.checks.judge import Judge
@@ -225,7 +225,7 @@ def judge_verdict(
         notes += ["the target's own model"] if identity.get("same_model_as_target") else []
         count = _majority if check.mode == "pass_fail" else _median
         verdict = count(check, sample, readable, ", ".join(notes))
-    return replace(verdict, judge=canonical_json(described))
+    return verdict._replace(judge=canonical_json(described))
 
 
 def _median(check: Judge, sample: Sample, votes: Sequence[Vote], notes: str) -> Verdict:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -219,9 +219,8 @@ class Sample:
         return replace(self, turns=(turn,), answer=answer, earlier=self.earlier + before)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One check on one sample."""
+class Verdict(NamedTuple):
+    """One check on one sample; a tuple, which takes a seventh of a frozen dataclass's time, and runs make millions."""
 
     case_id: str
     sample: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from evallib.checks.judge import Judge
@@ -128,8 +127,8 @@ def _carried(judge: _Matched, before: Verdict) -> Verdict:
     check, same = judge.check, judge.shows_same
     decides = judge.decides if same else before.decides
     reason = before.reason if same else before.reason + _OTHER_KEY
-    return replace(
-        before, critical=check.critical, weight=check.weight, origin="carried", decides=decides, reason=reason
+    return before._replace(
+        critical=check.critical, weight=check.weight, origin="carried", decides=decides, reason=reason
     )
 
 
@@ -144,8 +143,8 @@ def _from_record(one: _Sitting) -> Verdict:
     if not votes and before.status == "scored":
         return check.unscored(one.sample, "the votes were not kept one by one; --judge asks again")
     if not votes:
-        return replace(before, critical=check.critical, weight=check.weight, decides=one.judge.decides)
+        return before._replace(critical=check.critical, weight=check.weight, decides=one.judge.decides)
     described = json.loads(before.judge)
     calibration = str(described.pop("calibration", UNCALIBRATED))
     verdict = judge_verdict(check, one.sample, votes, described, calibration)
-    return verdict if one.judge.shows_same else replace(verdict, reason=verdict.reason + _OTHER_KEY, decides="")
+    return verdict if one.judge.shows_same else verdict._replace(reason=verdict.reason + _OTHER_KEY, decides="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -262,7 +262,7 @@ def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
     strict = {(v.case_id, v.sample, v.check_id): v for v in before}
     errored = {s.key for s in samples if s.status in ERROR_STATUSES}
     sound = [s for s in samples if s.key not in errored]
-    carried = {key: replace(v, origin="carried") for key, v in strict.items() if key[:2] in errored}
+    carried = {key: v._replace(origin="carried") for key, v in strict.items() if key[:2] in errored}
     outdated = _outdated(run, before)
     for sample in sound:
         for bound in kept_checks[sample.case_id]:
@@ -301,8 +301,8 @@ def _carried(sample: Sample, bound: BoundCheck, before: Verdict | None) -> Verdi
         return None
     if before is None:
         reason = "the criteria are unpublished and the source recorded no verdict"
-        return replace(check.unscored(sample, reason), origin="carried")
-    return replace(before, critical=check.critical, weight=check.weight, origin="carried", decides=bound.decides)
+        return check.unscored(sample, reason)._replace(origin="carried")
+    return before._replace(critical=check.critical, weight=check.weight, origin="carried", decides=bound.decides)
 
 
 def _refuse_judges(run: Run, suite: Suite, entry: Rescoring, jury: Jury | None) -> None:

@@ -35,23 +35,26 @@ def score_samples(
     given, kept = judged or {}, carried or {}
     found: list[Verdict] = list(kept.values())
     batches: dict[tuple[str, str], tuple[Check, list[Sample]]] = {}
+    by_case: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
-        for bound in suite.bound[sample.case_id]:
-            check = bound.check
-            if kept and (*sample.key, check.id) in kept:
-                continue
-            if sample.status in ERROR_STATUSES:
-                verdict = check.unscored(sample, f"the sample ended in {sample.status}: {sample.error}")
-            elif check.computable:
-                batches.setdefault((check.id, bound.decides), (check, []))[1].append(sample)
-                continue
-            else:
-                verdict = given.get((*sample.key, check.id)) or check.unscored(sample, _why_missing(check))
-            found.append(verdict)
+        by_case[sample.case_id].append(sample)
+    for case_id, asked in by_case.items():
+        for check, decides in suite.bound[case_id]:
+            due = [s for s in asked if (*s.key, check.id) not in kept] if kept else asked
+            found += [check.unscored(s, _ended(s)) for s in due if s.status in ERROR_STATUSES]
+            answered = [s for s in due if s.status not in ERROR_STATUSES]
+            if not check.computable:
+                found += [given.get((*s.key, check.id)) or check.unscored(s, _why_missing(check)) for s in answered]
+            elif answered:
+                batches.setdefault((check.id, decides), (check, []))[1].extend(answered)
     shared: dict[tuple[int, ...], Batch] = {}
     for check, batch in batches.values():
         found += check(shared.setdefault(tuple(map(id, batch)), Batch(batch)))
     return sort_verdicts(suite, found)
+
+
+def _ended(sample: Sample) -> str:
+    return f"the sample ended in {sample.status}: {sample.error}"
 
 
 def _why_missing(check: Check) -> str:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from evallib.checks import parse_check
 from evallib.checks.batch import Batch
 from evallib.errors import InputError
+from evallib.patterns import TO_END, from_end
 from evallib.records import Sample, Verdict
 from evallib.suite import parse_suite
 
@@ -83,6 +84,28 @@ def test_a_counted_gap_hits_just_where_it_counts(pattern, plain, answers):
         assert (verdict.passed, verdict.spans) == (hit is not None, hit.span() if hit else ())
 
 
+SIDES = ["a.{0,3}b", r"(?:a|x).{1,4}b\b", "a.{0,2}b|x.{0,2}b$", "^a.{0,3}?b", r"xa.{0,9}b\z|a.{2}b"]
+
+
+@given(st.lists(st.text("aaaab.x\né", max_size=30), min_size=1, max_size=4))
+@pytest.mark.parametrize("pattern", SIDES)
+def test_a_search_from_the_end_gives_the_same_first_hit(pattern, answers):
+    import pyarrow.compute as pc
+
+    column = Batch([Sample("r", "c", 1, answer=text * 9) for text in answers]).answers.arrow
+    plain, backwards = (pc.extract_regex_span(column, f"(?P<hit>(?is){pattern}){rest}") for rest in ("", TO_END))
+    assert plain.equals(backwards)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [("(set|fix).{0,80}DB", True), ("DB.{0,80}(set|fix)", False), ("((set|fix).{0,80}DB)", False), ("set|DB", False)],
+)
+def test_a_gap_is_searched_from_the_end_where_that_side_is_rarer(pattern, expected):
+    column = Batch([Sample("r", "c", 1, answer="set it, fix it, set and fix the DB")]).answers.arrow
+    assert from_end(pattern, "is", column) is expected
+
+
 def test_composed_and_decomposed_letters_are_the_same_letter():
     answer = "Ein Cafe\u0301 und Tee"
     (verdict,) = matches(answer, any_of=["café und"])
@@ -111,6 +134,7 @@ def test_groups_classes_and_quoted_parts_of_a_pattern_keep_their_meaning():
         ("a(", "missing )"),
         (r"a\C", "a single byte of a character; write `.`"),
         (r"\\\C", "a single byte of a character"),
+        (r"a\Qb.c", r"opens \Q and does not close it; write \E"),
         ("", "an empty pattern hits every answer"),
     ],
 )

@@ -1,7 +1,6 @@
 """A judge's reply is one JSON object that says what was asked for, or a problem; what the readable votes say counts."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -196,7 +195,7 @@ def test_votes_can_be_read_again_from_the_verdict() -> None:
     assert stored_votes(verdict) == tuple(cast)
     assert judge_usage([verdict, verdict]) == Usage(20, 10, 4)
     assert (
-        stored_votes(replace(verdict, judge='{"votes": [4, 5, 5]}')) == stored_votes(replace(verdict, judge="")) == ()
+        stored_votes(verdict._replace(judge='{"votes": [4, 5, 5]}')) == stored_votes(verdict._replace(judge="")) == ()
     )
 
 

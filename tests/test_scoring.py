@@ -31,7 +31,7 @@ probes:
 def verdict(check: str, passed: bool | None, **more: object) -> Verdict:
     status = "scored" if passed is not None else "not_scored"
     value = None if passed is None else float(passed)
-    return replace(Verdict("c-1", 1, check, status, "why", value, value, passed), **more)  # type: ignore[arg-type]
+    return Verdict("c-1", 1, check, status, "why", value, value, passed)._replace(**more)  # type: ignore[arg-type]
 
 
 def test_the_score_is_the_weighted_mean_of_scored_verdicts() -> None:
@@ -51,7 +51,7 @@ def test_a_verdict_that_could_not_be_had_voids_the_outcome() -> None:
 
 
 def test_a_verdict_that_does_not_apply_leaves_the_fold() -> None:
-    away = replace(verdict("b", None), status="not_applicable")
+    away = verdict("b", None)._replace(status="not_applicable")
     assert fold(SAMPLE, [verdict("a", True), away], "top").passed is True
     assert fold(SAMPLE, [away], "top").passed is False
 

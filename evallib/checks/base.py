@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from evallib.domain import Domain
-from evallib.records import Origin, Sample, Verdict, digest
+from evallib.records import Sample, Verdict, digest
 from evallib.strict_yaml import Written
 
 __all__ = ["FROM_KEY", "Check", "FromKey", "Texts", "When"]
@@ -143,29 +143,6 @@ class Check(Written):
             value >= 1.0 if passed is None else passed, spans, calls,
             self.critical, self.weight, self.stochastic, "computed", self._decided(),
         )  # fmt: skip
-
-    def scorer(self) -> Callable[..., Verdict]:
-        """What `scored` does, with this check's constants looked up once: for thousands of verdicts in one go."""
-        name = self.id
-        tail: tuple[bool, float, bool, Origin, str]
-        tail = (self.critical, self.weight, self.stochastic, "computed", self._decided())
-
-        def score(  # noqa: PLR0917  # the argument lists of `scored` and of its batches
-            sample: Sample,
-            value: float,
-            reason: str,
-            raw: float | None = None,
-            passed: bool | None = None,  # noqa: FBT001  # the verdict itself, no switch
-            spans: tuple[int, ...] = (),
-            calls: tuple[int, ...] = (),
-        ) -> Verdict:
-            value = float(value)
-            return Verdict(
-                sample.case_id, sample.sample, name, "scored", reason, value, value if raw is None else raw,
-                value >= 1.0 if passed is None else passed, spans, calls, *tail,
-            )  # fmt: skip
-
-        return score
 
     def unscored(self, sample: Sample, reason: str, *, applicable: bool = True) -> Verdict:
         """A verdict without a value: not_scored voids the fold, not_applicable leaves it."""

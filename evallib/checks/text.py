@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -11,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from evallib.checks.base import Check, Texts
 from evallib.checks.batch import Batch, TextColumn
 from evallib.checks.folding import merged, shown
-from evallib.patterns import flagged, loosened, refuse_broken, ungrouped
+from evallib.patterns import TO_END, flagged, from_end, loosened, refuse_broken, ungrouped
 from evallib.records import Sample, Verdict
 
 __all__ = ["Matches", "Sections"]
@@ -21,10 +23,9 @@ _NAMED = 5
 
 
 class _Hit(NamedTuple):
-    pattern: str
-    text: str
-    start: int
-    end: int
+    told: str
+    """The pattern and what it hit, as a reason tells it."""
+    span: tuple[int, int]
 
 
 class Matches(Check):
@@ -62,53 +63,60 @@ class Matches(Check):
         """One verdict per sample; each pattern runs over the whole column at once."""
         batch = Batch.of(samples)
         column = batch.answers if self.over == "answer" else batch.recorded
-        found = {pattern: self._hits(column, pattern) for pattern in dict.fromkeys(self._patterns())}
-        touched = {row for hits in found.values() for row in hits}
-        untouched, score = self._read({}), self.scorer()
-        verdicts = []
-        for row, sample in enumerate(batch):
-            if self.over == "recorded" and not sample.recorded:
-                verdicts.append(self._nothing_recorded(sample))
-            elif row in touched:
-                hits = {pattern: rows[row] for pattern, rows in found.items() if row in rows}
-                spans = merged((hit.start, hit.end) for hit in hits.values()) if self.over == "answer" else ()
-                verdicts.append(score(sample, *self._read(hits), spans=spans))
-            else:
-                verdicts.append(score(sample, *untouched))
+        found: dict[int, dict[str, _Hit]] = defaultdict(dict)
+        for pattern in dict.fromkeys(self._patterns()):
+            for row, hit in self._hits(column, pattern):
+                found[row].setdefault(pattern, hit)
+        verdicts = self._without_hits(batch)
+        for row, hits in found.items():
+            spans = merged([hit.span for hit in hits.values()]) if self.over == "answer" else ()
+            verdicts[row] = self.scored(batch[row], *self._read(hits), spans=spans)
         return verdicts
+
+    def _without_hits(self, batch: Batch) -> list[Verdict]:
+        """The verdicts as if no pattern had hit: over answers all alike but for their sample."""
+        if self.over == "recorded":
+            return [
+                self.scored(sample, *self._read({})) if sample.recorded else self._nothing_recorded(sample)
+                for sample in batch
+            ]
+        alike = self.scored(Sample("", "", 0), *self._read({}))[2:]
+        return [Verdict(sample.case_id, sample.sample, *alike) for sample in batch]
 
     def _patterns(self) -> Iterator[str]:
         for patterns in (self.any_of, self.all_of, self.none_of):
             yield from patterns
 
-    def _hits(self, column: TextColumn, pattern: str) -> dict[int, _Hit]:
-        """The first hit of `pattern` for each sample that has one."""
+    def _hits(self, column: TextColumn, pattern: str) -> Iterator[tuple[int, _Hit]]:
+        """The row of the sample and the first hit of `pattern` for each text that has one."""
         import pyarrow.compute as pc
 
         search = flagged(pattern, self.flags)
         positions = pc.indices_nonzero(pc.match_substring_regex(column.arrow, loosened(search)))
         if not len(positions):
-            return {}
-        spans = pc.extract_regex_span(column.arrow.take(positions), f"(?P<evallib_hit>{ungrouped(search)})")
+            return
+        texts = column.arrow.take(positions)
+        rest = TO_END if from_end(pattern, self.flags, texts) else ""
+        spans = pc.extract_regex_span(texts, f"(?P<evallib_hit>{ungrouped(search)}){rest}")
         positions, spans = positions.filter(spans.is_valid()), spans.drop_null()
         bounds = pc.struct_field(spans, "evallib_hit").flatten().to_pylist()
-        hits: dict[int, _Hit] = {}
-        for nth, position in enumerate(positions.to_pylist()):
-            start, end = column.span(position, bounds[2 * nth], bounds[2 * nth + 1])
-            hits.setdefault(column.owners[position], _Hit(pattern, column.texts[position][start:end], start, end))
-        return hits
+        named = repr(pattern)
+        for position, first, length in zip(positions.to_pylist(), bounds[::2], bounds[1::2], strict=True):
+            start, end = column.span(position, first, length)
+            told = f"{named} hit {shown(column.texts[position][start:end])}"
+            yield column.owners[position], _Hit(told, (start, end))
 
     def _read(self, hits: Mapping[str, _Hit]) -> tuple[bool, str]:
         """Whether a sample with these hits passes, and why."""
-        wrong = [f"must not occur: {_told(hits[p])}" for p in self.none_of if p in hits]
-        if self.any_of and not any(p in hits for p in self.any_of):
+        wrong = [f"must not occur: {hits[p].told}" for p in self.none_of if p in hits]
+        if self.any_of and hits.keys().isdisjoint(self.any_of):
             wrong.append(f"found no hit of any of {_listed(self.any_of)}")
-        missing = [p for p in self.all_of if p not in hits]
+        missing = tuple(p for p in self.all_of if p not in hits)
         if missing:
             wrong.append(f"found no hit of {_listed(missing)}")
         if wrong:
             return False, "; ".join(wrong)
-        right = [f"found {_told(hits[p])}" for p in (*self.any_of, *self.all_of) if p in hits]
+        right = [f"found {hits[p].told}" for p in (*self.any_of, *self.all_of) if p in hits]
         if self.none_of:
             right.append(f"found no hit of {_listed(self.none_of)}, as it must be")
         return True, "; ".join(right)
@@ -120,11 +128,8 @@ class Matches(Check):
         return self.scored(sample, True, "nothing was recorded, so nothing forbidden was")
 
 
-def _told(hit: _Hit) -> str:
-    return f"{hit.pattern!r} hit {shown(hit.text)}"
-
-
-def _listed(patterns: Sequence[str]) -> str:
+@lru_cache
+def _listed(patterns: tuple[str, ...]) -> str:
     more = f" and {len(patterns) - _NAMED} more" if len(patterns) > _NAMED else ""
     return ", ".join(map(repr, patterns[:_NAMED])) + more
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import SerializeAsAny
@@ -60,7 +59,7 @@ class OverSteps(Check):
 
     def _as_own(self, verdict: Verdict, *, last: bool) -> Verdict:
         """A part's verdict under this check's digest; spans count in the sample's final text only."""
-        return replace(verdict, decides=self._decides, spans=verdict.spans if last else ())
+        return verdict._replace(decides=self._decides, spans=verdict.spans if last else ())
 
     def bind(self, key: Mapping[str, Any]) -> OverSteps:
         """This check with every part made concrete from the case's answer key."""
@@ -86,5 +85,5 @@ def lowest(verdicts: Iterable[Verdict], places: Sequence[str]) -> Verdict:
         found, key=lambda one: (ranks[one[0].status], one[0].value if one[0].value is not None else 0.0)
     )
     if verdict.status == "scored" and verdict.passed and len(found) > 1:
-        return replace(verdict, reason="; ".join(f"{at}{one.reason}" for one, at in found if one.status == "scored"))
-    return replace(verdict, reason=f"{place}{verdict.reason}")
+        return verdict._replace(reason="; ".join(f"{at}{one.reason}" for one, at in found if one.status == "scored"))
+    return verdict._replace(reason=f"{place}{verdict.reason}")

@@ -7,7 +7,6 @@ import io
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -148,20 +147,18 @@ def decode_sample(row: Row) -> Sample:
     return _sample_from(row, row["turns"])
 
 
-_VERDICT = tuple(field.name for field in fields(Verdict))
-"""In the order of the dataclass, so that a row is an argument list."""
 _LISTS = ("spans", "calls")
 
 
 def encode_verdict(verdict: Verdict) -> Row:
     """The verdict as one JSON-ready mapping."""
-    return {name: getattr(verdict, name) for name in _VERDICT}
+    return verdict._asdict()
 
 
 def decode_verdict(row: Mapping[str, Any]) -> Verdict:
     """The verdict that `encode_verdict` or a verdicts table holds."""
     lists: Row = {name: tuple(row.get(name) or ()) for name in _LISTS}
-    return Verdict(**lists, **{name: row[name] for name in _VERDICT if name not in lists})
+    return Verdict(**lists, **{name: row[name] for name in Verdict._fields if name not in lists})
 
 
 def samples_table(samples: Sequence[Sample]) -> pa.Table:
@@ -187,7 +184,7 @@ def verdicts_table(run_id: str, verdicts: Sequence[Verdict]) -> pa.Table:
     import pyarrow as pa
 
     schema = verdicts_schema()
-    columns: dict[str, Any] = {name: [getattr(v, name) for v in verdicts] for name in _VERDICT}
+    columns: dict[str, Any] = {name: [getattr(v, name) for v in verdicts] for name in Verdict._fields}
     columns["run_id"] = pa.repeat(run_id, len(verdicts))
     table = pa.table([pa.array(columns[f.name], f.type) for f in schema], schema=schema)
     keys = list(zip(columns["case_id"], columns["sample"], columns["check_id"], strict=True))
@@ -325,7 +322,7 @@ def samples_from(samples: pa.Table, turns: Iterable[pa.Table]) -> list[Sample]:
 
 def verdicts_from(table: pa.Table) -> list[Verdict]:
     """Verdicts in stored order."""
-    columns = [table.column(name).to_pylist() for name in _VERDICT]
-    for at in map(_VERDICT.index, _LISTS):
+    columns = [table.column(name).to_pylist() for name in Verdict._fields]
+    for at in map(Verdict._fields.index, _LISTS):
         columns[at] = [tuple(numbers) for numbers in columns[at]]
-    return [Verdict(*row) for row in zip(*columns, strict=True)]
+    return list(map(Verdict._make, zip(*columns, strict=True)))
