@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +23,20 @@ if TYPE_CHECKING:
 __all__ = ["calibrate", "validate"]
 
 Arguments = argparse.Namespace
+_QUIET_S = 2.0
+"""How long a self-check may take before its progress is shown."""
 
 
 def validate(given: Arguments) -> int:
     """Load a suite, show its checks what they must pass and fail, and read it for what cannot be meant."""
     from evallib.lint import lint
+    from evallib.printing import progress_bar
     from evallib.selfcheck import self_check
     from evallib.suite import load_suite
 
     suite = load_suite(given.suite, trust_code=given.trust_code)
-    shown, read = self_check(suite), lint(suite, [_text_of(path) for path in given.prompt])
+    shown = self_check(suite, progress=partial(progress_bar, unit="check", delay=_QUIET_S))
+    read = lint(suite, [_text_of(path) for path in given.prompt])
     problems = [*shown.problems, *shown.unproven, *read.problems]
     said = {"problems": problems, "warnings": list(read.warnings)}
     totals = {**_totals(suite), "shown": shown.shown, **said}

@@ -280,15 +280,19 @@ def calibration_lines(record: Mapping[str, Any]) -> list[str]:
     return [*filter(None, lines), f"kept as {record['id']}"]
 
 
-def progress_bar(done: Iterable[int], already: int, total: int) -> Iterator[int]:
-    """Passes `done` through while a bar with an ETA moves on stderr."""
+def progress_bar(
+    done: Iterable[int], already: int, total: int, *, unit: str = "sample", delay: float = 0
+) -> Iterator[int]:
+    """Passes `done` through while a bar with an ETA moves on stderr, from `delay` seconds on."""
     from tqdm import tqdm
 
     class Bar(tqdm):  # type: ignore[misc]  # tqdm ships no types
         monitor_interval = 0  # its thread would outlive the bar, and be taken for one that waits for a model
 
     slow = 0.1 if sys.stderr.isatty() else 5.0
-    with Bar(total=total, initial=already, unit="sample", file=sys.stderr, mininterval=slow, smoothing=0.1) as bar:
+    with Bar(
+        total=total, initial=already, unit=unit, file=sys.stderr, mininterval=slow, smoothing=0.1, delay=delay
+    ) as bar:
         for one in done:
             bar.update()
             yield one

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from evallib.checks.base import Check
 from evallib.checks.batch import Batch
+from evallib.checks.code import outlived
 from evallib.records import ERROR_STATUSES, Outcome, Sample, SampleKey, Verdict
 from evallib.suite import BoundCheck, Suite
 
@@ -120,16 +121,25 @@ def fold_all(
     return {sample.key: fold(sample, grouped[sample.key], pass_rule) for sample in samples}
 
 
-def probe_failures(suite: Suite) -> list[str]:
-    """The suite's self-check: one sentence for each probe whose known verdicts the checks do not give (article 1)."""
+def probe_failures(suite: Suite, endless: Collection[str] = ()) -> list[str]:
+    """The suite's self-check: one sentence for each probe whose known verdicts the checks do not give (article 1).
+
+    A check whose id is in `endless`, or that outlives its deadline on a probe, is not asked again, which is a failure.
+    """
     problems = []
+    stopped = set(endless)
     for probe in suite.probes:
         sample = Sample("self-check", probe.case, 1, answer=probe.answer, exit_code=0)
         bounds: dict[str, BoundCheck] = {bound.check.id: bound for bound in suite.bound[probe.case]}
         computable = [name for name, bound in bounds.items() if bound.check.computable]
         passes = probe.passes if probe.passes or probe.fails else tuple(computable)
         for name, wanted in [*((n, True) for n in passes), *((n, False) for n in probe.fails)]:
+            if name in stopped:
+                problems.append(f"probe {probe.name!r}: check {name!r} was not asked, as it did not end before")
+                continue
             (verdict,) = bounds[name].check([sample])
+            if outlived(verdict):
+                stopped.add(name)
             if verdict.status == "not_scored":
                 problems.append(f"probe {probe.name!r}: check {name!r} has no verdict on it: {verdict.reason}")
             elif verdict.status == "scored" and verdict.passed is not wanted:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from evallib.case import Case, Step
 from evallib.checks.base import Check
+from evallib.checks.code import Code, outlived
 from evallib.checks.tools import contains
 from evallib.checks.turns import OverSteps
+from evallib.checks.workers import cores
 from evallib.mutations import recorded_notes, shown_samples, spoken
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.scoring import probe_failures
@@ -22,6 +24,9 @@ from evallib.suite import Suite
 from evallib.targets.played import Play, PlayedTools
 
 __all__ = ["SelfCheck", "ideal_sample", "self_check"]
+
+Progress = Callable[[Iterable[int], int, int], Iterable[int]]
+"""Given what yields once per check, how many are done, and how many there are in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +39,21 @@ class SelfCheck:
     problems: tuple[str, ...]
     """Verdicts that are wrong: no run begins before they are mended."""
     unproven: tuple[str, ...] = ()
-    """Checks that were never seen to fail, or never to pass; `validate` asks for a probe, a run records them."""
+    """Checks that were never seen to fail, never to pass, or to end; `validate` refuses them, a run records them."""
 
 
-def self_check(suite: Suite) -> SelfCheck:
-    """Probes, the reference answer of each case, and every sample that `mutations` makes of it."""
+def self_check(suite: Suite, *, progress: Progress | None = None) -> SelfCheck:
+    """Probes, the reference answer of each case, and every sample that `mutations` makes of it.
+
+    Code that outlives its deadline is shown nothing more, so that a check that loops is told at once.
+    """
     if suite.recorded:
         return SelfCheck(0, 0, ())
     trial = _Trial(suite)
-    for case in suite.cases:
-        trial.case(case)
-    problems = dict.fromkeys((*probe_failures(suite), *trial.problems))
+    shown = trial.shown_one_by_one()
+    for _ in progress(shown, 0, sum(map(len, suite.bound.values()))) if progress else shown:
+        pass
+    problems = dict.fromkeys((*probe_failures(suite, trial.endless), *trial.problems))
     return SelfCheck(trial.shown, len(suite.probes), tuple(problems), tuple(trial.unproven()))
 
 
@@ -89,27 +98,34 @@ class _Trial:
         self.suite = suite
         self.shown = 0
         self.problems: list[str] = []
+        self.endless: set[str] = set()
+        """Ids of checks whose code outlived its deadline."""
+        self._unended: list[str] = []
         self._wide = {check.id for check in suite.checks}
         self._tools = PlayedTools(suite.tools)
         self._failed: dict[_Place, bool] = defaultdict(bool)
         self._passed: dict[_Place, bool] = defaultdict(bool)
 
-    def case(self, case: Case) -> None:
-        """Show every computable check of a case what it must pass and fail."""
-        ideal = ideal_sample(self.suite, case, self._tools)
-        for bound in self.suite.bound[case.id]:
-            if isinstance(bound.check, OverSteps):
-                for step, part in bound.check.parts:
-                    turn = ideal.turns[step - 1]
-                    self._check(_Shown(case.id, part, ideal.at(turn), bool(case.steps[step - 1].reference), step))
-            elif bound.check.computable:
-                self._check(_Shown(case.id, bound.check, ideal, bool(case.steps and case.steps[-1].reference)))
+    def shown_one_by_one(self) -> Iterator[int]:
+        """Yields for each check of each case, once it was shown what it must pass and fail."""
+        for case in self.suite.cases:
+            ideal = ideal_sample(self.suite, case, self._tools)
+            for bound in self.suite.bound[case.id]:
+                for one in _parts(case, bound.check, ideal):
+                    self._check(one)
+                yield 1
 
     def _check(self, one: _Shown) -> None:
         check = one.check
+        if check.id in self.endless:
+            return
         made = list(shown_samples(self.suite, check, one.ideal))
-        first, *verdicts = check([one.ideal, *(shown.sample for shown in made)])
+        first, *verdicts = _verdicts(check, [one.ideal, *(shown.sample for shown in made)])
         self.shown += 1 + len(verdicts)
+        late = next((n for n, verdict in enumerate((first, *verdicts)) if outlived(verdict)), None)
+        if late is not None:
+            self._stop(one, made[late - 1].mutation if late else "", (first, *verdicts)[late])
+            return
         if _fails(first) and one.has_reference:
             self.problems.append(f"{one.where} fails the reference answer: {first.reason}")
         elif first.status == "not_scored" and one.has_reference:
@@ -124,8 +140,17 @@ class _Trial:
         self._failed[place] |= left_out or any(map(_fails, verdicts))
         self._passed[place] |= left_out or one.has_reference or any(v.passed is True for v in (first, *verdicts))
 
+    def _stop(self, one: _Shown, mutation: str, verdict: Verdict) -> None:
+        """Ask the check nothing more; wrong is what has no verdict on a reference, all else is unproven."""
+        self.endless.add(one.check.id)
+        ideal = "the reference answer" if one.has_reference else "an answer that does all it asks for"
+        what = f"a sample made for it ({mutation})" if mutation else ideal
+        said = f"{one.where} has no verdict on {what}: {verdict.reason}; it was shown nothing more"
+        (self._unended if mutation or not one.has_reference else self.problems).append(said)
+
     def unproven(self) -> Iterator[str]:
-        """Checks that gave one verdict on everything they were shown, probes among it."""
+        """Checks that gave one verdict on everything they were shown, probes among it, and those that did not end."""
+        yield from self._unended
         probes = self.suite.probes
         fails = {(probe.case, name) for probe in probes for name in probe.fails}
         passes = {(probe.case, name) for probe in probes for name in probe.passes}
@@ -136,6 +161,25 @@ class _Trial:
         for place, passed in self._passed.items():
             if not passed and not place.among(passes):
                 yield f"{place} failed everything it was shown; add a `reference`, or a probe that it must pass"
+
+
+def _parts(case: Case, check: Check, ideal: Sample) -> Iterator[_Shown]:
+    """What is shown of one check of a case: nothing where it cannot be computed, one for each step it is asked of."""
+    if isinstance(check, OverSteps):
+        for step, part in check.parts:
+            yield _Shown(case.id, part, ideal.at(ideal.turns[step - 1]), bool(case.steps[step - 1].reference), step)
+    elif check.computable:
+        yield _Shown(case.id, check, ideal, bool(case.steps and case.steps[-1].reference))
+
+
+def _verdicts(check: Check, samples: Sequence[Sample]) -> list[Verdict]:
+    """One verdict per sample in order; of code, none beyond what was in flight when it first outlived its deadline."""
+    if not isinstance(check, Code):
+        return check(samples)
+    found: list[Verdict] = []
+    while len(found) < len(samples) and not any(map(outlived, found)):
+        found += check(samples[len(found) : len(found) + cores()])
+    return found
 
 
 def _fails(verdict: Verdict) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from evallib.case import Case
 from evallib.checks.base import Check
+from evallib.scoring import probe_failures
 from evallib.selfcheck import ideal_sample, self_check
 from evallib.suite import Suite, load_suite, parse_suite
 from tests.always import Abstains, Fails, Passes
@@ -129,3 +131,75 @@ def test_the_ideal_sample_waits_for_a_person_and_does_what_was_approved() -> Non
 def test_what_an_importer_recorded_is_not_tried() -> None:
     suite = parse_suite("suite: s\nrecorded: true\ncases: [{id: c, checks: [{id: r, check: recorded}]}]", "s")
     assert self_check(suite).shown == 0
+
+
+def endless(tmp_path: Path, *, wide: str = "", own: str = "", probe: str = "") -> tuple[Suite, Path]:
+    """A suite of two cases whose code notes each sample it is shown in a file, and then waits past its deadline."""
+    noted = tmp_path / "noted"
+    code = (
+        f"open({str(noted)!r}, 'a').write('x')\n"
+        "if outputs['answer'] in arguments.get('fine', []):\n    return True, 'fine'\n"
+        "while True:\n    pass"
+    )
+    body = "".join(f"\n      {line}" for line in code.split("\n"))
+    cases = "".join(
+        f"\n- id: c-{number}\n  steps: [{{ask: What is two and two?, reference: It is four.}}]" + (
+            f"\n  checks:\n  - id: loops\n    check: code\n{own}    code: |{body}" if own else ""
+        )
+        for number in (1, 2)
+    )  # fmt: skip
+    shared = f"\n- id: loops\n  check: code\n{wide}  code: |{body}" if wide else ""
+    text = f"""suite: s
+pass: critical
+deadlines: {{check_s: 0.2}}
+checks:
+- {{id: answered, check: not_empty, critical: true}}{shared}
+{probe}
+cases:{cases}
+"""
+    return parse_suite(text, "s"), noted
+
+
+@pytest.mark.parametrize("where", ["wide", "own"])
+def test_a_check_that_never_ends_is_asked_no_more_after_its_first_timeout(tmp_path: Path, where: str) -> None:
+    suite, noted = endless(tmp_path, **{where: "  arguments: {}\n" if where == "wide" else "    arguments: {}\n"})
+    (problem,) = self_check(suite).problems
+    assert problem == (
+        "check 'loops' of case 'c-1' has no verdict on the reference answer: the code did not end within 0.2 s; "
+        "it was shown nothing more"
+    )
+    assert len(noted.read_text()) <= len(os.sched_getaffinity(0)), "what was in flight with it, and nothing after"
+
+
+def test_a_check_that_never_ends_on_what_is_made_for_it_is_unproven(tmp_path: Path) -> None:
+    suite, _ = endless(tmp_path, wide="  arguments: {fine: [It is four.]}\n")
+    shown = self_check(suite)
+    (told,) = shown.unproven
+    assert told.startswith("check 'loops' of case 'c-1' has no verdict on a sample made for it (")
+    assert told.endswith("): the code did not end within 0.2 s; it was shown nothing more")
+    assert shown.problems == (), "a run begins and records it, as any check that is not proven"
+
+
+def test_probes_too_are_shown_to_a_check_until_its_first_timeout(tmp_path: Path) -> None:
+    probes = "probes: [{name: p, case: c-1, answer: a, passes: [loops]}, {name: q, case: c-2, answer: b}]"
+    suite, noted = endless(tmp_path, wide="  arguments: {}\n", probe=probes)
+    first, second = probe_failures(suite)
+    assert first.endswith("has no verdict on it: the code did not end within 0.2 s")
+    assert second == "probe 'q': check 'loops' was not asked, as it did not end before"
+    assert len(noted.read_text()) == 1
+
+
+def test_progress_counts_every_check_of_every_case() -> None:
+    seen: list[tuple[int, int, int]] = []
+
+    def progress(done: Iterable[int], already: int, total: int) -> Iterator[int]:
+        steps = list(done)
+        seen.append((len(steps), already, total))
+        yield from steps
+
+    suite = load_suite(SUITES / "operations")
+    shown = self_check(suite, progress=progress)
+    ((steps, already, total),) = seen
+    assert (steps, already) == (total, 0)
+    assert total > len(suite.cases)
+    assert shown.shown > total

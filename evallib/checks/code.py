@@ -16,10 +16,10 @@ from pydantic_core import PydanticCustomError
 
 from evallib.checks.base import Check
 from evallib.checks.code_worker import compiled
-from evallib.checks.workers import Reply, evaluate
+from evallib.checks.workers import OUTLIVED, Reply, evaluate
 from evallib.records import Sample, Verdict, storable
 
-__all__ = ["Code", "outputs_of"]
+__all__ = ["Code", "outlived", "outputs_of"]
 
 _REFERENCE = re.compile(r"key\.([A-Za-z_][A-Za-z0-9_]*)\Z")
 _ROUNDING = 1e-9
@@ -107,6 +107,11 @@ class Code(Check):
         passed = raw >= (high if self.pass_at is None else self.pass_at) - slack
         reason = storable(reply.reason) if reply.reason.strip() else f"the code returned {reply.value}, and no reason"
         return self.scored(sample, (raw - low) / (high - low), reason, raw=raw, passed=passed)
+
+
+def outlived(verdict: Verdict) -> bool:
+    """Whether there is no verdict because the code ran past its deadline."""
+    return verdict.status == "not_scored" and any(f"the code {words}" in verdict.reason for words in OUTLIVED)
 
 
 def outputs_of(sample: Sample) -> dict[str, Any]:

@@ -25,13 +25,15 @@ from typing import Any, NamedTuple
 from evallib.checks.code_worker import HEADER
 from evallib.errors import InfrastructureError
 
-__all__ = ["Reply", "evaluate"]
+__all__ = ["OUTLIVED", "Reply", "cores", "evaluate"]
 
 _SCRIPT = Path(__file__).with_name("code_worker.py")
 _KEPT = ("PATH", "LD_LIBRARY_PATH")
 # `python -I` would do no more than -P and -s here, and would not take the fixed hash seed from the environment.
 _FLAGS = ("-P", "-s")
 _FIXED = {"LANG": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
+OUTLIVED = ("did not end within", "used more than")
+"""How the problem begins of an evaluation that ran past its deadline."""
 _LONGEST_S = 1e6  # a poll counts its milliseconds in 32 bits
 _GRACE_S = 30
 """How long a worker may be silent after every evaluation it holds was due."""
@@ -60,10 +62,10 @@ def evaluate(task: Task, count: int, seconds: float) -> list[Reply]:
         _serve(left, task, seconds, replies)
         left = [number for number in left if number not in replies]
         # A worker died, and one of those it held did it: each of them now has a worker to itself, so none pays for it.
-        for number in left[: _cores()]:
+        for number in left[: cores()]:
             _serve([number], task, seconds, replies)
             replies.setdefault(number, Reply(problem="lost the worker process that ran it"))
-        left = left[_cores() :]
+        left = left[cores() :]
     return [replies[number] for number in range(count)]
 
 
@@ -93,7 +95,7 @@ class _Worker:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         try:
             self.process = subprocess.Popen(
-                [sys.executable, *_FLAGS, str(_SCRIPT), str(_cores())], bufsize=0, stdin=subprocess.PIPE,
+                [sys.executable, *_FLAGS, str(_SCRIPT), str(cores())], bufsize=0, stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self.folder, start_new_session=True,
                 env={**kept, **_FIXED, "HOME": self.folder, "TMPDIR": self.folder},
             )  # fmt: skip
@@ -185,14 +187,15 @@ def _as_reply(text: str) -> Reply | None:
 
 def _unreplied(ending: str, seconds: float) -> str:
     if ending == "deadline":
-        return f"did not end within {seconds:g} s"
+        return f"{OUTLIVED[0]} {seconds:g} s"
     if ending.endswith("SIGXCPU"):
-        return f"used more than {math.ceil(seconds) + 2} s of the processor"
+        return f"{OUTLIVED[1]} {math.ceil(seconds) + 2} s of the processor"
     return f"ended without a verdict ({ending})"
 
 
 @cache
-def _cores() -> int:
+def cores() -> int:
+    """How many evaluations are in flight at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
