@@ -183,7 +183,7 @@ def _thresholds(gate: Gate | None, samples: Sequence[Row], judged: Sequence[Row]
     if gate is not None and gate.floor is not None:
         yield _floor_rule(gate.floor, samples)
     if any(row["required"] for row in samples):
-        yield _required_rule(samples)
+        yield _required_rule(samples, judged)
     if gate is not None and gate.pass_rate is not None:
         yield _pass_rate_rule(gate.pass_rate, samples)
 
@@ -318,7 +318,7 @@ def _floor_rule(floor: float, samples: Sequence[Row]) -> Rule:
     return Rule("floor", passed=not below and not unknown, reason=reason, detail=detail)
 
 
-def _required_rule(samples: Sequence[Row]) -> Rule:
+def _required_rule(samples: Sequence[Row], judged: Sequence[Row]) -> Rule:
     required = [row for row in samples if row["required"]]
     failed = [row for row in required if not _passes_without_models(row)]
     cases = sorted({str(row["case_id"]) for row in required})
@@ -329,6 +329,10 @@ def _required_rule(samples: Sequence[Row]) -> Rule:
         reason = f"{held}; not: {_list([_name(row) for row in failed])}"
     else:
         reason = f"all {len(cases)} required cases passed in every sample"
+    keys = {_key(row) for row in required if "passed_deterministic" in row}
+    judges = sorted({row["check_id"] for row in judged if row["stochastic"] and _key(row) in keys})
+    if judges:
+        reason += f"; judges never decide a required case, so left out here: {', '.join(judges)}"
     return Rule("required", passed=not failed, reason=reason, detail=detail)
 
 
@@ -359,10 +363,12 @@ def _coverage_rule(
     samples: Sequence[Row], judged: Sequence[Row], problems: Sequence[str], left_out: Collection[str]
 ) -> Rule:
     detail: dict[str, Any] = {"planned": len(samples), "scored": len(_scored(samples)), "verdicts": len(judged)}
-    fine = f"all {len(samples)} planned samples and all their verdicts are scored"
-    reason = "; ".join(problems) or fine
+    which = "their verdicts without a judge" if left_out else "all their verdicts"
+    reason = "; ".join(problems) or f"all {len(samples)} planned samples and {which} are scored"
     if left_out:
-        reason += f"; model judges were left out of this run: {', '.join(left_out)}"
+        count = sum(row["check_id"] in left_out and row["status"] == "not_applicable" for row in judged)
+        named = f"judge{'s' if len(left_out) > 1 else ''} {', '.join(left_out)}"
+        reason += f"; left out of this run: {named} ({count} verdict{'s' if count != 1 else ''})"
         detail["judges_left_out"] = list(left_out)
     return Rule("coverage", passed=not problems, reason=reason, detail=detail)
 

@@ -326,7 +326,12 @@ def test_judges_left_out_are_said_by_caption_and_coverage(home: Path, capsys: py
     done = json.loads(said(capsys, "run", ".", "--target", "scripted", "--no-judges", "--json"))
     assert done["metrics"]["judges_left_out"] == ["q"]
     assert "Model judges were left out of this run: q." in done["metrics"]["caption"]
-    assert "model judges were left out of this run: q" in done["gate"]["rules"][-1]["reason"]
+    coverage = next(row for row in done["gate"]["rules"] if row["rule"] == "coverage")["reason"]
+    cases = done["metrics"]["cases"]
+    assert coverage == (
+        f"all {cases} planned samples and their verdicts without a judge are scored; "
+        f"left out of this run: judge q ({cases} verdicts)"
+    )
 
 
 def test_a_conversation_is_shown_step_by_step() -> None:

@@ -319,11 +319,34 @@ def test_the_last_line_says_which_decision_it_is() -> None:
     assert decided(Gate(mean=0.5), graded(FULL)).lines()[-1].strip() == "this is the release decision: pass"
 
 
-def test_judges_that_were_left_out_are_said_by_the_coverage_rule() -> None:
-    decision = decided(Gate(mean=0.5), graded(FULL), left_out=["quality"])
-    coverage = rule(decision, "coverage")
-    assert coverage.reason.endswith("model judges were left out of this run: quality")
+def test_the_coverage_rule_says_what_was_scored_and_which_judges_were_left_out() -> None:
+    samples, verdicts = graded(FULL, FULL)
+    asked = verdicts["check_id"] == "quality"
+    verdicts["status"] = verdicts["status"].mask(asked, "not_applicable")
+    verdicts[["value", "raw", "passed"]] = verdicts[["value", "raw", "passed"]].astype(object).mask(asked, None)
+    coverage = rule(decided(Gate(mean=0.5), (samples, verdicts), left_out=["quality"]), "coverage")
+    assert coverage.reason == (
+        "all 2 planned samples and their verdicts without a judge are scored; "
+        "left out of this run: judge quality (2 verdicts)"
+    )
     assert coverage.detail["judges_left_out"] == ["quality"]
+
+
+def test_a_problem_of_coverage_stands_before_the_judges_left_out() -> None:
+    decision = decided(None, scores(1.0), complete=False, left_out=["quality", "tone"])
+    told = "the run is not complete; left out of this run: judges quality, tone (0 verdicts)"
+    assert rule(decision, "coverage").reason == told
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_the_required_rule_names_the_judges_that_do_not_decide_it(passed: bool) -> None:
+    samples, verdicts = graded(FULL, FULL)
+    first = samples["case_id"] == "v01"
+    samples = samples.assign(required=first, passed_deterministic=passed)
+    reason = rule(decided(Gate(), (samples, verdicts)), "required").reason
+    assert reason.endswith("; judges never decide a required case, so left out here: quality")
+    others = verdicts[(verdicts["check_id"] != "quality") | (verdicts["case_id"] != "v01")]
+    assert "judge" not in rule(decided(Gate(), (samples, others)), "required").reason, "none was asked of it"
 
 
 def test_the_json_holds_the_contract_and_leaves_the_frames_as_they_were() -> None:
