@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
 
 from evallib.errors import InputError
 
-__all__ = ["Document", "Location", "Written", "dump_yaml", "first_problem", "load_yaml", "parse_yaml"]
+__all__ = [
+    "Document", "Location", "Problem", "Written", "dump_yaml", "first_problem", "load_yaml", "parse_yaml",
+    "problem_of", "unknown_key",
+]  # fmt: skip
 
 Location = tuple[str | int, ...]
 
@@ -31,6 +38,8 @@ _SEPARATOR = re.compile("[\x85\u2028\u2029]")
 _MOST_DIGITS = 300
 """Of an integer: more would be no finite number to JSON's readers."""
 _MOST_PER_BYTE = 10
+_BRANCH = re.compile(r"(?:bool|str|constrained-str|(?:literal|tuple|dict|function-[a-z]+)\[.*)\Z", re.DOTALL)
+"""What pydantic adds to a place to say which form of several it tried."""
 
 
 class Written(BaseModel):
@@ -203,17 +212,109 @@ def dump_yaml(value: Any) -> str:
 
 def first_problem(error: ValidationError, document: Document) -> str:
     """One sentence for the first problem pydantic found, placed in the file."""
-    problem = error.errors(include_url=False)[0]
-    at = (*problem["loc"], *problem.get("ctx", {}).get("at", ()))
-    key = at[-1] if at else ""
-    if problem["type"] == "extra_forbidden":
-        return f"{document.where(at)}: unknown key {key!r}; remove it or correct its spelling"
-    if problem["type"] == "missing":
-        return f"{document.where(at)}: key {key!r} is missing; add it"
-    if problem["type"] == "string_type":
-        return f"{document.where(at)}: {problem['input']!r} must be text; put it in quotes"
-    message = problem["msg"].removeprefix("Value error, ")
-    given = problem["input"] if isinstance(problem["input"], str | int | float) else ""
-    below = problem.get("ctx", {}).get("below", 0)
-    shown = f" (given: {str(given)[:80]!r})" if given != "" and str(given) not in message else ""
-    return f"{document.where(at, below)}: {message[:1].lower()}{message[1:]}{shown}"
+    problem = problem_of(error)
+    return f"{document.where(problem.at, problem.below)}: {problem.said}"
+
+
+class Problem(NamedTuple):
+    """What is wrong with something that a person wrote: where, and in words with the value and what would be right."""
+
+    at: Location
+    said: str
+    below: int = 0
+    """Which line of the text at `at` is meant, from 1; 0 for none."""
+
+    def inside(self) -> PydanticCustomError:
+        """This problem as one of a field of another model, which `problem_of` then gives back with its whole place."""
+        return PydanticCustomError("placed", "{message}", {"message": self.said, "at": self.at, "below": self.below})
+
+
+def problem_of(error: ValidationError) -> Problem:
+    """The first problem; an unknown key comes before the missing one whose spelling it may be."""
+    problems = error.errors(include_url=False)
+    first, at = problems[0], problems[0]["loc"]
+    unknown = [p["loc"] for p in problems if p["type"] == "extra_forbidden" and p["loc"][:-1] == at[:-1]]
+    missing = [str(p["loc"][-1]) for p in problems if p["type"] == "missing" and p["loc"][:-1] == at[:-1]]
+    if unknown and first["type"] in {"missing", "extra_forbidden"}:
+        at = next((one for one in unknown if _likely(str(one[-1]), missing)), unknown[0])
+        return Problem(at, unknown_key(str(at[-1]), missing))
+    context = first.get("ctx", {})
+    while at and _BRANCH.match(str(at[-1])):
+        at = at[:-1]
+    return Problem((*at, *context.get("at", ())), _said(first, at, context), context.get("below", 0))
+
+
+def unknown_key(key: str, missing: Sequence[str]) -> str:
+    """What is said of a key that is not known where it stands, and where the keys `missing` are asked for."""
+    if meant := _likely(key, missing):
+        return f"unknown key {key!r}; did you mean {meant!r}, which is missing?"
+    asked = f"; {missing[0]!r} is missing here" if missing else ""
+    return f"unknown key {key!r}{asked}; remove it or correct its spelling"
+
+
+def _likely(key: str, names: Sequence[str]) -> str:
+    """The one of `names` that `key` may be a misspelling of, or nothing."""
+    by_lower = {name.lower(): name for name in names}
+    return next((by_lower[name] for name in get_close_matches(key.lower(), by_lower, 1)), "")
+
+
+_KINDS = {
+    ("tuple", "list", "set", "frozen_set"): "a list, as in [a, b]",
+    ("dict", "model", "mapping", "model_attributes"): "a mapping, as in {key: value}",
+    ("bool",): "true or false, without quotes",
+    ("int",): "a whole number, without quotes",
+    ("float", "finite_number"): "a number, without quotes",
+}
+_WANTED = {
+    f"{kind}_{ending}": words
+    for kinds, words in _KINDS.items()
+    for kind in kinds
+    for ending in ("type", "parsing", "from_float")
+}
+_BOUNDS = {
+    "greater_than": "above {gt:g}",
+    "greater_than_equal": "at least {ge:g}",
+    "less_than": "below {lt:g}",
+    "less_than_equal": "at most {le:g}",
+    "literal_error": "{expected}",
+    "string_pattern_mismatch": "spelt as {pattern} asks",
+    "string_too_long": "at most {max_length} characters long",
+}
+_SPELT = {
+    "^[A-Za-z0-9][A-Za-z0-9._-]*$": "made of letters, digits, dots, - and _, and begin with a letter or digit",
+    "^[A-Za-z_][A-Za-z0-9_.-]*$": "made of letters, digits, dots, - and _, and begin with a letter or _",
+    "^[a-z0-9][a-z0-9-]{0,59}$": "made of at most 60 small letters, digits and -, and begin with a letter or digit",
+}
+"""What the patterns of names mean; any other is shown as it is."""
+
+
+def _said(problem: Any, at: Location, context: Mapping[str, Any]) -> str:
+    """What pydantic found at `at`, in words of the file's author."""
+    kind, given, name = problem["type"], problem["input"], at[-1] if at else ""
+    if kind == "missing":
+        return f"key {name!r} is missing; add it" if isinstance(name, str) else f"value {name + 1} is missing; add it"
+    called = repr(name) if isinstance(name, str) else "what stands here"
+    if given is None and "_type" in kind:
+        return f"{called} is left blank; give {_WANTED.get(kind, 'some text')}"
+    if kind == "string_type":
+        return f"{_shown(given)} must be text; put it in quotes"
+    if kind in {"too_short", "string_too_short"} and not given:
+        return f"{called} is empty; give at least one" + ("" if kind == "too_short" else " character")
+    if kind in {"too_short", "too_long"}:
+        bound = f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
+        return f"{_shown(given)} holds {context['actual_length']} values; give {bound}"
+    wanted = _WANTED.get(kind) or _SPELT.get(context.get("pattern", "")) or _BOUNDS.get(kind, "").format_map(context)
+    if wanted:
+        return f"{_shown(given)} must be {wanted}"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    value = str(given)[:80] if isinstance(given, str | int | float) and "message" not in context else ""
+    shown = f" (given: {value!r})" if value and str(given) not in message else ""
+    return f"{message[:1].lower()}{message[1:]}{shown}"
+
+
+def _shown(given: Any) -> str:
+    """A value as its author may have written it, in at most 80 characters."""
+    if given is None:
+        return "null"
+    text = repr(given) if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else f"{text[:79]}…"

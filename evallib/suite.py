@@ -22,7 +22,7 @@ from evallib.errors import InputError
 from evallib.gate import Gate
 from evallib.records import digest
 from evallib.sense import nonsense
-from evallib.strict_yaml import Document, Location, Written, first_problem, load_yaml, parse_yaml
+from evallib.strict_yaml import Document, Location, Written, first_problem, load_yaml, parse_yaml, problem_of
 from evallib.trust import refuse_run_copy
 
 __all__ = ["LONGEST_S", "Deadlines", "Probe", "Suite", "load_suite", "parse_suite", "read_suite"]
@@ -264,8 +264,10 @@ def _check_binding(suite: Suite, document: Document) -> None:
             except KeyError as error:
                 raise InputError(f"{place} needs key {error.args[0]!r}; add it (an empty list is allowed)") from error
             except ValidationError as error:
-                message = error.errors()[0]["msg"].removeprefix("Value error, ")
-                raise InputError(f"{place}: {message} in the answer key") from error
+                at, said, _ = problem_of(error)
+                at = ("cases", index, "key", *_in_key(check, at))
+                where = f"{document.where(at)}: case {case.id!r}, check {check.id!r}"
+                raise InputError(f"{where}, in the answer key: {said}") from error
             except ValueError as error:
                 raise InputError(f"{_where(check, index, suite, document)}: check {check.id!r}: {error}") from error
             if isinstance(check, Judge) and "reference" in check.inputs and not all(s.reference for s in case.steps):
@@ -273,6 +275,12 @@ def _check_binding(suite: Suite, document: Document) -> None:
                     f"{place} reads the reference answer, which a step lacks; add `reference` to each step of the "
                     "case, or take it out of `inputs`"
                 )
+
+
+def _in_key(check: Check, at: Location) -> Location:
+    """Where in the answer key stands what a field of a check took from it; nothing where the check does not tell."""
+    written = getattr(check, str(at[0]), None) if at else None
+    return (written.removeprefix("key."), *at[1:]) if isinstance(written, str) else ()
 
 
 def _where(check: Check, index: int, suite: Suite, document: Document) -> str:

@@ -87,8 +87,8 @@ def test_arguments_agree_by_containment_or_by_a_rule_of_their_own(given_args, ru
     [
         ({"calls": [{"tool": "a", "exact": ["x"]}]}, "not among the `args`"),
         ({"calls": [{"tool": "a", "args": {"x": "1"}, "within": {"x": 1}}]}, "is for numbers"),
-        ({"calls": [{"tool": "a", "args": None}]}, "0.args"),
-        ({"calls": [{"tool": "a", "arg": {}}]}, "0.arg"),
+        ({"calls": [{"tool": "a", "args": None}]}, "'args' is left blank; give a mapping"),
+        ({"calls": [{"tool": "a", "arg": {}}]}, "unknown key 'arg'"),
         ({"calls": [{"tool": "a", "after": ["b"]}], "ordered": False}, "the id of no call here"),
         ({"calls": [{"tool": "a", "id": "x"}, {"tool": "a", "id": "x"}]}, "stands twice"),
         ({"calls": [{"tool": "a", "id": "x"}, {"tool": "b", "after": ["x"]}]}, "needs `ordered: false`"),

@@ -97,5 +97,5 @@ def test_a_file_that_is_no_json_object_is_named(tmp_path: Path, text: str) -> No
 
 def test_a_key_is_named_with_what_is_wrong(home: Path) -> None:
     damage(home, "plan with a count of none")
-    with pytest.raises(InputError, match=r"plan\.json: key 'cases\.c-1' is wrong \(Input should be greater"):
+    with pytest.raises(InputError, match=r"plan\.json: key 'cases\.c-1' is wrong \(0 must be at least 1\)"):
         read_plan(home / "data" / "runs" / "r-1" / "plan.json")

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evallib.entries import read_entry
 from evallib.errors import InputError
 from evallib.strict_yaml import dump_yaml, load_yaml, parse_yaml
+from evallib.suite import parse_suite
 
 texts = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\u2028\u2029\ufeff\ufffe\uffff"))
 values = st.recursive(
@@ -108,3 +110,86 @@ def test_awkward_texts_are_read_back(text: str) -> None:
 def test_the_place_of_a_value_is_known() -> None:
     document = parse_yaml("cases:\n- id: a\n- id: b\n  split: x\n", "f")
     assert document.where(("cases", 1, "split")) == "f, line 4 (cases.1.split)"
+
+
+SMALL = """suite: s
+pass: critical
+checks:
+- {id: answered, check: not_empty, critical: true}
+- {id: says, check: mentions, all_of: [four]}
+gate: {mean: 0.9}
+cases:
+- {id: c-1, split: validation, steps: [{ask: What?}], tags: [a]}
+"""
+CODE = ("check: mentions, all_of: [four]", "check: code, code: 'return True', ")
+WRONG = [
+    ("cases:\n- {id: c-1, split: validation, steps: [{ask: What?}], tags: [a]}", "cases: []",
+     "line 7 (cases): 'cases' is empty; give at least one"),
+    ("cases:\n- {id: c-1, split: validation, steps: [{ask: What?}], tags: [a]}", "cases:",
+     "line 7 (cases): 'cases' is left blank; give a list, as in [a, b]"),
+    ("cases:", "case:", "line 7 (case): unknown key 'case'; did you mean 'cases', which is missing?"),
+    ("{id: c-1", "{ID: c-1", "line 8 (cases.0.ID): unknown key 'ID'; did you mean 'id', which is missing?"),
+    ("{id: says", "{name: says",
+     "line 5 (checks.1.name): unknown key 'name'; 'id' is missing here; remove it or correct its spelling"),
+    ("all_of:", "allof:", "line 5 (checks.1.allof): unknown key 'allof'; did you mean 'all_of', which is missing?"),
+    ("check: mentions", "chek: mentions",
+     "line 5 (checks.1.chek): unknown key 'chek'; did you mean 'check', which is missing?"),
+    ("check: mentions, ", "", "line 5 (checks.1): key 'check' (the check's kind) is missing; add it"),
+    ("check: mentions", "check: [a]", "line 5 (checks.1.check): ['a'] must be the name of a check's kind"),
+    ("tags: [a]", "tag: [a]", "line 8 (cases.0.tag): unknown key 'tag'; remove it or correct its spelling"),
+    ("tags: [a]", "tags: a", "line 8 (cases.0.tags): 'a' must be a list, as in [a, b]"),
+    ("tags: [a]", "tags: [1]", "line 8 (cases.0.tags.0): 1 must be text; put it in quotes"),
+    ("- {id: c-1", "- c-0\n- {id: c-1", "line 8 (cases.0): 'c-0' must be a mapping, as in {key: value}"),
+    ("pass: critical", "pass: crtical", "line 2 (pass): 'crtical' must be 'critical' or 'top'"),
+    ("mean: 0.9", "mean: 90", "line 6 (gate.mean): 90 must be at most 1"),
+    ("mean: 0.9", "mean: high", "line 6 (gate.mean): 'high' must be a number, without quotes"),
+    ("critical: true", "critical: yes", "line 4 (checks.0.critical): 'yes' must be true or false, without quotes"),
+    ("critical: true", "weight: -1", "line 4 (checks.0.weight): -1 must be at least 0"),
+    ("id: c-1", "id: c 1!", "line 8 (cases.0.id): 'c 1!' must be made of letters, digits, dots, - and _"),
+    ("id: c-1", "id: ''", "line 8 (cases.0.id): 'id' is empty; give at least one character"),
+    (CODE[0], f"{CODE[1]}memory_mb: 99.5", "line 5 (checks.1.memory_mb): 99.5 must be a whole number, without quotes"),
+    (CODE[0], f"{CODE[1]}range: [0]", "line 5 (checks.1.range.1): value 2 is missing; add it"),
+    (CODE[0], f"{CODE[1]}range: [0, 1, 2]", "line 5 (checks.1.range): [0, 1, 2] holds 3 values; give at most 2"),
+    ("check: mentions, all_of: [four]", "check: mentions, all_of: key.facts",
+     "line 8 (cases.0.key.facts): case 'c-1', check 'says', in the answer key: 1 must be a list, as in ['1']"),
+    ("check: mentions, all_of: [four]", "check: choice, equals: 5, options: [a, b]",
+     "line 5 (checks.1.equals): 5 must be text; put it in quotes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("right", "wrong", "told"), WRONG)
+def test_a_wrong_suite_is_told_in_words_with_line_key_value_and_remedy(right: str, wrong: str, told: str) -> None:
+    text = SMALL.replace("tags: [a]}", "tags: [a], key: {facts: 1}}") if "key.facts" in wrong else SMALL
+    assert right in text
+    with pytest.raises(InputError) as caught:
+        parse_suite(text.replace(right, wrong, 1), "f.yaml")
+    said = str(caught.value)
+    assert said.startswith(f"f.yaml, {told}"), said
+    assert not any(jargon in said for jargon in ("nput should", "tuple", "array", "object", "validation,")), said
+
+
+ENTRY = """kind: rescoring
+slug: two
+author: r1
+reason: the pattern was too narrow
+changes:
+- {check: c, fix: widen, reason: because}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("changes:\n- {check: c, fix: widen, reason: because}", "changes: []",
+         "line 5 (changes): 'changes' is empty; give at least one"),
+        ("author:", "auhtor:", "line 3 (auhtor): unknown key 'auhtor'; did you mean 'author', which is missing?"),
+        ("slug: two", "slug: Two Words", "line 2 (slug): 'Two Words' must be made of at most 60 small letters"),
+        ("fix: widen", "fix: broaden", "line 6 (changes.0.fix): 'broaden' must be 'widen', 'narrow'"),
+        ("reason: the pattern was too narrow", "reason: ", "line 4 (reason): 'reason' is left blank; give some text"),
+    ],
+)  # fmt: skip
+def test_a_wrong_entry_is_told_in_the_same_words(right: str, wrong: str, told: str) -> None:
+    assert right in ENTRY
+    with pytest.raises(InputError) as caught:
+        read_entry(parse_yaml(ENTRY.replace(right, wrong), "e.yaml"))
+    assert str(caught.value).startswith(f"e.yaml, {told}"), str(caught.value)

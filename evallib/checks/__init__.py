@@ -15,7 +15,6 @@ from importlib import import_module
 from typing import Annotated, Any
 
 from pydantic import PlainValidator, SerializeAsAny, ValidationError, ValidationInfo
-from pydantic_core import PydanticCustomError
 
 from evallib.checks.answers import Exact, Number
 from evallib.checks.authority import Authority
@@ -38,6 +37,7 @@ from evallib.checks.text import Matches, Sections
 from evallib.checks.tool_result import ToolResult
 from evallib.checks.tools import ToolBudget, ToolCalled, ToolForbidden
 from evallib.checks.trajectory import Trajectory
+from evallib.strict_yaml import Problem, problem_of, unknown_key
 
 __all__ = ["KINDS", "CheckField", "check_class", "parse_check"]
 
@@ -96,29 +96,24 @@ def parse_check(value: Any, *, imports: bool = True) -> Check:
     if isinstance(value, Check):
         return value
     if not isinstance(value, dict) or not isinstance(value.get("check"), str):
-        raise PydanticCustomError("check", "a check is a mapping with `id` and `check` (its kind)")
+        raise _no_check(value).inside()
     try:
         return check_class(value["check"], imports=imports).model_validate_json(json.dumps(value))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        context = {
-            "at": (*first["loc"], *first.get("ctx", {}).get("at", ())),
-            "message": _message(first),
-            "given": first["input"],
-            "below": first.get("ctx", {}).get("below", 0),
-        }
-        raise PydanticCustomError("check", "{message}", context) from error
+        raise problem_of(error).inside() from error
     except ValueError as error:
-        raise PydanticCustomError("check", "{message}", {"message": str(error), "at": ("check",)}) from error
+        raise Problem(("check",), str(error)).inside() from error
 
 
-def _message(problem: Any) -> str:
-    name = problem["loc"][-1] if problem["loc"] else ""
-    if problem["type"] == "extra_forbidden":
-        return f"unknown key {name!r}; remove it or correct its spelling"
-    if problem["type"] == "missing":
-        return f"key {name!r} is missing; add it"
-    return str(problem["msg"]).removeprefix("Value error, ")
+def _no_check(value: Any) -> Problem:
+    """What is wrong with `value`, which does not name the kind of check it is."""
+    if not isinstance(value, dict):
+        return Problem((), f"{value!r} must be a mapping with `id` and `check` (its kind)")
+    if "check" in value:
+        return Problem(("check",), f"{value['check']!r} must be the name of a check's kind")
+    meant = next((key for key in value if "did you mean" in unknown_key(key, ["check"])), "")
+    said = unknown_key(meant, ["check"]) if meant else "key 'check' (the check's kind) is missing; add it"
+    return Problem((meant,) if meant else (), said)
 
 
 def _parse_in_suite(value: Any, info: ValidationInfo) -> Check:

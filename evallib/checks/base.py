@@ -25,8 +25,8 @@ FromKey = Annotated[str, Field(pattern=FROM_KEY)]
 
 def _written_as_texts(value: object) -> object:
     """`value`, unless it is neither a list of texts nor a reference: the union's own message would name neither."""
-    if isinstance(value, str) and not re.match(FROM_KEY, value):
-        raise ValueError(f"{value!r} must be a list, as in [{value!r}], or a reference like key.NAME")
+    if not isinstance(value, list | tuple) and not (isinstance(value, str) and re.match(FROM_KEY, value)):
+        raise ValueError(f"{value!r} must be a list, as in [{str(value)!r}], or a reference like key.NAME")
     wrong = [item for item in value if not isinstance(item, str)] if isinstance(value, list) else []
     if wrong:
         raise ValueError(f"{wrong[0]!r} must be text; put it in quotes")

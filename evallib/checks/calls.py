@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError, WrapValidator, model_validator
-from pydantic_core import PydanticCustomError
 
 from evallib.checks.base import FROM_KEY
 from evallib.checks.tools import contains, spelled
 from evallib.records import ToolCall
-from evallib.strict_yaml import Written
+from evallib.strict_yaml import Written, problem_of
 
 __all__ = ["Args", "ExpectedCall", "listed", "same"]
 
@@ -93,9 +92,6 @@ def listed(model: type[ExpectedCall]) -> WrapValidator:
         try:
             return adapter.validate_json(json.dumps(value, default=lambda one: one.model_dump(mode="json")))
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            problem = str(first["msg"]).removeprefix("Value error, ")
-            said = f"{'.'.join(map(str, first['loc']))}: {problem}" if first["loc"] else problem
-            raise PydanticCustomError("calls", "{message}", {"message": said, "at": first["loc"]}) from error
+            raise problem_of(error).inside() from error
 
     return WrapValidator(read)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from evallib.errors import InputError
+from evallib.strict_yaml import problem_of
 
 __all__ = ["read_manifest", "read_plan"]
 
@@ -92,10 +93,9 @@ def _checked(path: Path, model: type[_Relied]) -> dict[str, Any]:
     try:
         model.model_validate(value)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in problem["loc"])
-        missing = problem["type"] == "missing"
-        said = "is missing" if missing else f"is wrong ({problem['msg'].removeprefix('Value error, ')})"
+        problem = problem_of(error)
+        key = ".".join(map(str, problem.at))
+        said = "is missing" if "is missing" in problem.said else f"is wrong ({problem.said})"
         raise InputError(f"{path}: key {key!r} {said}; restore the file") from error
     return value
 
