@@ -23,12 +23,13 @@ def suite_dir(name: str) -> Path:
 
 
 def suite_path(text: str) -> Path:
-    """The path that `text` writes, or the folder of a suite called so where nothing lies at that path."""
+    """The path that `text` writes, or the folder of a suite called so where nothing lies at that path.
+
+    InputError lists the suites there are where `text` can only be the name of one.
+    """
     path = Path(text)
-    try:
-        return path if path.exists() else suite_dir(text)
-    except InputError:
-        return path
+    named = path.name == text and path.suffix not in {".yaml", ".yml"}
+    return suite_dir(text) if named and not path.exists() else path
 
 
 def recorded_run(name: str) -> Path:

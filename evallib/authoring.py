@@ -126,7 +126,10 @@ def _of_labelled_set(given: Arguments) -> Calibration:
     from evallib.judges import prompt_digest
     from evallib.suite import load_suite
 
-    named = suite_path(given.subject)
+    try:
+        named = suite_path(given.subject)
+    except InputError as error:
+        raise InputError(f"no run is called {given.subject!r} in {given.data / 'runs'}, and {error}") from error
     path = named / "suite.yaml" if named.is_dir() else named
     suite = load_suite(path, trust_code=given.trust_code)
     labelled = load_labelled(given.labelled or path.parent / "labelled.yaml", suite)

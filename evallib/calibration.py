@@ -198,6 +198,9 @@ def calibrate_readings(
 
     Readings of pass and fail are the labels; unsure, infra and disputed ones are none.
     """
+    known = run.suite.check_ids()
+    if check and check not in known:
+        raise InputError(f"run {run.id!r} has no check {check!r}; its checks: {', '.join(known)}")
     verdicts = {(v.case_id, v.sample, v.check_id): v for v in run.verdicts}
     items: list[Item] = []
     for (case, sample, about), stand in readings.by_item.items():

@@ -123,3 +123,18 @@ def test_a_suite_that_fails_its_self_check_gets_no_run(tmp_path: Path, capsys: C
     assert main(["run", str(tmp_path), "--target", "scripted", "--data", str(tmp_path / "data")]) == 2
     assert "fails the reference answer" in capsys.readouterr().err
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("command", [["validate"], ["run", "--target", "scripted"], ["calibrate"]])
+def test_a_suite_that_is_not_there_is_told_with_those_that_are(capsys: Capture, command: list[str]) -> None:
+    assert main([command[0], "nosuch", *command[1:]]) == 2
+    error = capsys.readouterr().err
+    assert "no suite is called 'nosuch'" in error
+    assert all(name in error for name in ("basics", "operations", "tickets"))
+    assert ("no run is called 'nosuch'" in error) is (command == ["calibrate"])
+
+
+def test_a_file_that_is_not_there_is_told_as_a_file(capsys: Capture) -> None:
+    for path in ("no/such", "nosuch.yaml"):
+        assert main(["validate", path]) == 2
+        assert capsys.readouterr().err == f"evallib: {path}: no such file\n"

@@ -172,7 +172,9 @@ def test_readings_of_a_run_are_labels(folder: Path, capsys: Capture) -> None:
     of_check = calibrated(capsys, "r-1", "--check", "says")
     assert (of_check["n"], of_check["false_pass"]) == (1, 1)
     assert of_check["balance"].endswith("one label only, so nothing is learnt of the other")
-    assert "no reading of check 'sayss'" in refused(capsys, "r-1", "--check", "sayss")
+    assert "no reading of check 'short'" in refused(capsys, "r-1", "--check", "short")
+    told = refused(capsys, "r-1", "--check", "sayss")
+    assert told == "evallib: run 'r-1' has no check 'sayss'; its checks: says, short\n"
 
 
 BAD = {

@@ -22,10 +22,10 @@ Fact = str | tuple[str, ...]
 
 def _written_as_facts(value: object) -> object:
     """A list of texts and lists of variants as tuples, refused with the remedy where it holds anything else."""
-    if isinstance(value, str) and value.startswith("key."):
-        return value
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple) and not (isinstance(value, str) and value.startswith("key.")):
         raise ValueError(f"{value!r} must be a list, as in [{str(value)!r}], or a reference like key.NAME")
+    if isinstance(value, str):
+        return value
     facts = [tuple(fact) if isinstance(fact, list) else fact for fact in value]
     for text in (text for fact in facts for text in (fact if isinstance(fact, tuple) else (fact,))):
         if not isinstance(text, str) or not text.strip():
