@@ -104,7 +104,7 @@ class Calibration:
     """Who answered: a judge's model and prompt digest, or a deterministic check's criteria digest."""
     items: tuple[Item, ...]
     note: str = ""
-    """What the choice of items allows."""
+    """Who made the labels, or what the choice of items allows."""
 
     @property
     def agreement(self) -> Agreement:
@@ -136,7 +136,7 @@ class Calibration:
             else "with these criteria, check"
         )
         without = f"; {left} more had no verdict" if left else ""
-        times = f"{found.matches} times out of {found.n}"
+        times = f"{_counted(found.matches, 'time')} out of {found.n}"
         return f"On {self.source}, {who} {self.check!r} matched the human label {times}{without}."
 
     def as_dict(self) -> dict[str, Any]:
@@ -174,8 +174,13 @@ def calibrate_set(
     )
     first = checks[0]
     by = identify(first) if isinstance(first, Judge) else {"criteria": first.measures()}
-    source = f"labelled set {labelled.labelled} ({len(items)} answers, digest {labelled.digest})"
-    return Calibration(labelled.check, source, by, items, labelled.labels)
+    source = f"labelled set {labelled.labelled} ({_counted(len(items), 'answer')}, digest {labelled.digest})"
+    note = f"labels: {labelled.labels}" if labelled.labels else ""
+    return Calibration(labelled.check, source, by, items, note)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _check(suite: Suite, case: str, name: str) -> Check:
@@ -225,5 +230,9 @@ def calibrate_readings(
         "where they were drawn at random."
     )
     return Calibration(
-        check or "the whole answer", f"the readings of run {run.id} ({len(items)} items)", {}, tuple(items), note
+        check or "the whole answer",
+        f"the readings of run {run.id} ({_counted(len(items), 'item')})",
+        {},
+        tuple(items),
+        note,
     )

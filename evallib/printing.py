@@ -263,11 +263,18 @@ def calibration_lines(record: Mapping[str, Any]) -> list[str]:
     rows = [[words, f"{r['count']} of {r['of']}", number(r["value"]), interval(r["interval"])] for words, r in rates]
     rows.append(["majority baseline", "", number(record["majority_baseline"]), ""])
     for name, words in (("kappa", "Cohen's kappa"), ("ac1", "Gwet's AC1")):
-        rows.append([words, f"{record['n']} items", number(record[name]["value"]), interval(record[name]["interval"])])
+        rows.append(
+            [
+                words,
+                f"{record['n']} item{'' if record['n'] == 1 else 's'}",
+                number(record[name]["value"]),
+                interval(record[name]["interval"]),
+            ]
+        )
     missed = [item for item in record["items"] if not item["matched"]]
     said = {True: "pass", False: "fail", None: "no verdict"}
     items = [
-        [i["id"], i["kind"], said[i["label"]], said[i["predicted"]], visible(i["reason"])[:90].replace("\n", " ")]
+        [i["id"], i["kind"], said[i["label"]], said[i["predicted"]], visible(i["reason"]).replace("\n", " ")]
         for i in missed
     ]
     lines = [

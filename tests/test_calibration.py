@@ -120,6 +120,25 @@ def test_it_is_printed_for_people_with_every_item_that_differs(folder: Path, cap
     assert lines[-1].startswith("kept as calibration-")
 
 
+def test_reasons_are_printed_whole_and_the_labels_are_named(folder: Path, capsys: Capture) -> None:
+    long = "never said " * 20
+    suite = SUITE.replace("check: mentions, all_of: key.facts", f"check: forbids, phrases: ['{long}']")
+    (folder / "suite.yaml").write_text(suite)
+    one = f"{{id: a, case: c-1, answer: '{long}', passes: true}}"
+    (folder / "labelled.yaml").write_text(f"labelled: one\ncheck: says\nlabels: Ann read it.\nanswers: [{one}]\n")
+    assert main(["calibrate", "."]) == 0
+    out = capsys.readouterr().out
+    assert "labels: Ann read it." in out.splitlines()
+    assert "(1 answer, digest" in out
+    assert "matched the human label 0 times out of 1" in out
+    assert long.strip() in next(line for line in out.splitlines() if line.startswith("a "))
+
+
+def test_one_match_is_one_time() -> None:
+    item = Item("a", "", label=True, predicted=True, reason="")
+    assert "1 time out of 1" in Calibration("says", "one answer", {}, (item,)).sentence()
+
+
 def test_a_record_is_kept_once_and_stays_as_it_is(folder: Path, capsys: Capture) -> None:
     found = calibrated(capsys, ".")
     (kept,) = (folder / "data/calibrations").iterdir()
