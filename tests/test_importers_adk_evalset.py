@@ -148,6 +148,16 @@ def test_what_cannot_be_meant_is_refused_with_its_place(tmp_path: Path, place: s
     assert said in str(refused.value)
 
 
+def test_several_problems_are_told_apart_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "set.json"
+    source.write_text(json.dumps(evalset(turn(ask=""), turn(reference=""))), encoding="utf-8")
+    assert main(["import", "adk-evalset", str(source), "--out", str(tmp_path / "suite.yaml")]) == 2
+    assert capsys.readouterr().err == (
+        f"evallib: {source}: nothing was written, 2 to mend: (1) case 'first-case', turn 1: user_content has no text; "
+        "(2) case 'first-case', turn 2: final_response has no text\n"
+    )
+
+
 def test_all_problems_are_told_together(tmp_path: Path) -> None:
     value = evalset(turn(ask=""), turn(reference=""))
     value["eval_cases"].append({"eval_id": "first-case", "conversation": []})

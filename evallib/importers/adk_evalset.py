@@ -46,8 +46,8 @@ def read_adk_evalset(path: Path, tools: Path | None = None) -> str:
     twice = [name for name, count in Counter(case["id"] for case in cases).items() if count > 1]
     problems += [f"case {name!r}: eval_id stands twice" for name in twice]
     if problems:
-        told = "".join(f"\n  {problem}" for problem in problems)
-        raise InputError(f"{path}: nothing was written, {len(problems)} to mend:{told}")
+        told = "; ".join(f"({number}) {problem}" for number, problem in enumerate(problems, 1))
+        raise InputError(f"{path}: nothing was written, {len(problems)} to mend: {told}")
     suite = {
         "suite": _suite_id(written.text("eval_set_id")),
         "description": written.text("description", default="") or written.text("name"),
