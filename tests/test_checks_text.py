@@ -182,3 +182,14 @@ def test_the_articles_format_judge_gives_the_same_values_and_reasons(shared):
         assert (verdict.value, verdict.raw) == (case["expect_value"], case["expect_value"]), case["id"]
         assert verdict.reason == case["expect_rationale"]
         assert verdict.passed is (case["expect_value"] == 1)
+
+
+def test_reasons_show_a_pattern_as_its_author_wrote_it() -> None:
+    hit, missed, forbidden = matches(
+        "it is four", "it is five", "four, I don't", any_of=[r"\bfour\b", r"it's \d+"], none_of=[r"don\'t"]
+    )
+    assert hit.reason == r"""found '\bfour\b' hit "four"; found no hit of 'don\'t', as it must be"""
+    assert missed.reason == r"found no hit of any of '\bfour\b', 'it's \d+'"
+    assert forbidden.reason == r"must not occur: 'don\'t' hit " + '"don\'t"'
+    (odd,) = matches("x", all_of=["a\0"])
+    assert odd.reason == r"found no hit of 'a\0'", "what no file can hold is spelled out"

@@ -100,7 +100,7 @@ class Matches(Check):
         spans = pc.extract_regex_span(texts, f"(?P<evallib_hit>{ungrouped(search)}){rest}")
         positions, spans = positions.filter(spans.is_valid()), spans.drop_null()
         bounds = pc.struct_field(spans, "evallib_hit").flatten().to_pylist()
-        named = repr(pattern)
+        named = _written(pattern)
         for position, first, length in zip(positions.to_pylist(), bounds[::2], bounds[1::2], strict=True):
             start, end = column.span(position, first, length)
             told = f"{named} hit {shown(column.texts[position][start:end])}"
@@ -128,10 +128,16 @@ class Matches(Check):
         return self.scored(sample, True, "nothing was recorded, so nothing forbidden was")
 
 
+def _written(pattern: str) -> str:
+    """`pattern` in quotes as its author wrote it, but for a NUL, which no file can hold."""
+    spelled = pattern.replace("\0", "\\0")
+    return f"'{spelled}'"
+
+
 @lru_cache
 def _listed(patterns: tuple[str, ...]) -> str:
     more = f" and {len(patterns) - _NAMED} more" if len(patterns) > _NAMED else ""
-    return ", ".join(map(repr, patterns[:_NAMED])) + more
+    return ", ".join(map(_written, patterns[:_NAMED])) + more
 
 
 class Sections(Check):
