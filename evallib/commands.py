@@ -399,15 +399,17 @@ def _import_readings(given: Arguments) -> int:
 
 def verify(given: Arguments) -> int:
     """Hash every stored file again; a difference is status 2."""
-    from evallib.store import list_runs, open_run, verify_log, verify_run
+    from evallib.store import leftovers, list_runs, open_run, verify_log, verify_run
 
     folder = Path(given.run)
-    runs = list_runs(folder) if (folder / "runs").is_dir() else [open_run(given.run, given.data)]
+    whole_data = (folder / "runs").is_dir()
+    runs = list_runs(folder) if whole_data else [open_run(given.run, given.data)]
     whole, open_ = [r for r in runs if r.complete], [r for r in runs if not r.complete]
     log = verify_log(given.adjudications)
     checks = [*(verify_run(found, given.adjudications) for found in whole), log]
     problems = [problem for check in checks for problem in check.problems]
     print_lines(problems)
+    print_lines(f"note: {one}" for one in leftovers(folder if whole_data else runs[0].folder, given.adjudications))
     count = sum(check.checked for check in checks)
     if problems:
         raise InputError(

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from evallib.cli import main
+from evallib.store.files import staging_folder
 from tests.commandline import files, said
 from tests.making import SUITE, stored_run
 
@@ -144,6 +145,32 @@ def test_a_run_in_flight_is_no_damage_to_verify(home: Path, capsys: pytest.Captu
     (run.folder / "run.json").unlink()
     assert main(["verify", "data"]) == 4
     assert "incomplete: r-1" in capsys.readouterr().err
+
+
+def test_verify_notes_what_a_kill_left_and_fails_nothing_for_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored_run(home / "data", {"c-1": ["four"]})
+    folder = run.folder.parent / ".r-2.0a1b2c3d.tmp"
+    folder.mkdir()
+    (folder / "plan.json").write_text("{}")
+    left = [
+        folder,
+        run.folder / ".turns.parquet.0a1b2c3d.tmp",
+        home / "adjudications/entries/2026/.x.yaml.00000000.tmp",
+    ]
+    left[2].parent.mkdir(parents=True)
+    for path in left[1:]:
+        path.write_text("half")
+    with staging_folder(run.folder.parent / "r-3") as alive:
+        out = said(capsys, "verify", "data").splitlines()
+        assert not any(alive.name in line for line in out), "its maker lives"
+    notes = [line for line in out if line.startswith("note: ")]
+    assert sorted(note.split(": ")[1] for note in notes) == sorted(str(path.relative_to(home)) for path in left)
+    assert all(
+        note.endswith(": was left by a write that did not end; delete it when nothing writes there") for note in notes
+    )
+    assert any(line.startswith("5 files of 1 runs") for line in out)
+    only = [line for line in said(capsys, "verify", "r-1").splitlines() if line.startswith("note: ")]
+    assert {note.split(": ")[1] for note in only} == {str(path.relative_to(home)) for path in left[1:]}
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from evallib.store.runs import (
     open_run,
     readable_runs,
 )
-from evallib.store.verify import Verification, verify_log, verify_run
+from evallib.store.verify import Verification, leftovers, verify_log, verify_run
 
 __all__ = [
     "Journal",
@@ -31,6 +31,7 @@ __all__ = [
     "begin_run",
     "finish_run",
     "import_run",
+    "leftovers",
     "list_runs",
     "open_run",
     "publish_rescoring",

@@ -16,8 +16,12 @@ from typing import NoReturn
 from evallib.errors import EvallibError, InfrastructureError, InputError
 
 __all__ = [
-    "disk_errors", "files_below", "locked", "publish_folder", "sha256_of", "staged_file", "staging_folder", "write_new",
+    "abandoned_below", "disk_errors", "files_below", "locked", "publish_folder", "sha256_of", "staged_file",
+    "staging_folder", "write_new",
 ]  # fmt: skip
+
+_UNFINISHED = r"\.[0-9a-f]{8}\.tmp"
+"""How the hidden name ends of what has no name of its own yet."""
 
 
 @contextlib.contextmanager
@@ -135,16 +139,39 @@ def staging_folder(final: Path) -> Iterator[Path]:
 
 
 def _drop_abandoned(final: Path) -> None:
-    pattern = re.compile(rf"\.{re.escape(final.name)}\.[0-9a-f]{{8}}\.tmp")
+    pattern = re.compile(rf"\.{re.escape(final.name)}{_UNFINISHED}")
     for left in [path for path in final.parent.iterdir() if pattern.fullmatch(path.name) and path.is_dir()]:
-        descriptor = os.open(left, os.O_RDONLY)
+        with _abandoned(left) as dead:
+            if dead:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _abandoned(staged: Path) -> Iterator[bool]:
+    """Whether nobody holds the staging folder `staged`; then it is held meanwhile."""
+    descriptor = os.open(staged, os.O_RDONLY)
+    try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(left, ignore_errors=True)
+            dead = True
         except BlockingIOError:
-            pass  # its maker lives
-        finally:
-            os.close(descriptor)
+            dead = False
+        yield dead
+    finally:
+        os.close(descriptor)
+
+
+def abandoned_below(folder: Path) -> list[Path]:
+    """Every staged file and staging folder that a killed process left below `folder`, sorted."""
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder):
+        staged = [name for name in folders if re.fullmatch(rf"\..+{_UNFINISHED}", name)]
+        folders[:] = [name for name in folders if name not in staged]
+        found += [Path(place, name) for name in files if re.fullmatch(rf"\..+{_UNFINISHED}", name)]
+        for path in (Path(place, name) for name in staged):
+            with _abandoned(path) as dead:
+                found += [path] if dead else []
+    return sorted(found)
 
 
 def publish_folder(staged: Path, final: Path) -> None:

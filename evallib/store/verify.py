@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from evallib.entries import Rescoring
 from evallib.errors import EvallibError
-from evallib.store.files import files_below, sha256_of
+from evallib.store.files import abandoned_below, files_below, sha256_of
 from evallib.store.log import LoggedEntry, read_log, standing_rescorings
 from evallib.store.runs import TABLES, Run
 
-__all__ = ["Verification", "verify_log", "verify_run"]
+__all__ = ["Verification", "leftovers", "verify_log", "verify_run"]
 
 
 class Verification(NamedTuple):
@@ -34,7 +34,8 @@ def verify_run(run: Run, adjudications: Path) -> Verification:
     for name, expected in files.items():
         checked += 1
         problems += _compare(run.folder / name, expected)
-    known = {*files, "run.json", "rescored", "journal.jsonl", *TABLES}
+    staged = {path.name for path in abandoned_below(run.folder)}
+    known = {*files, *staged, "run.json", "rescored", "journal.jsonl", *TABLES}
     extra = sorted(p.name for p in run.folder.iterdir() if p.name not in known)
     problems += [f"{run.folder / name}: stands in the run folder but is not in its manifest" for name in extra]
     log = read_log(adjudications) if run.rescorings else []
@@ -82,3 +83,9 @@ def verify_log(adjudications: Path) -> Verification:
         if hashlib.sha256(path.read_bytes()).hexdigest()[:12] != path.stem.rsplit("-", 1)[-1]
     ]
     return Verification(len(paths), problems)
+
+
+def leftovers(*folders: Path) -> list[str]:
+    """One sentence for each file or folder below `folders` that a write left unfinished; it counts nowhere."""
+    found = sorted({path for folder in folders for path in abandoned_below(folder)})
+    return [f"{path}: was left by a write that did not end; delete it when nothing writes there" for path in found]
