@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
+from evallib.cli import main
 from evallib.errors import InputError
 from evallib.importers import import_run, read_berth_readings, read_berth_suite
 from evallib.scoring import score_samples
@@ -65,6 +66,17 @@ def test_the_suite_of_an_import_describes_the_recorded_checks(tmp_path):
     assert suite.recorded
     assert (calm.id, calm.check, calm.description, calm.critical) == ("calm", "recorded", "stays calm", True)
     assert (brief.critical, brief.weight) == (False, 1.0)
+
+
+def test_absurd_repeats_are_refused_in_one_sentence(tmp_path, capsys):
+    path = write_berth(tmp_path, {**record(), "repeat": 2_000_000_000})
+    assert main(["import", "berth", str(path), "--data", str(tmp_path), "--run-id", "b"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(
+        "evallib: import of 'b': plans 2000000000 samples, more than the 2000000 that a run can hold"
+    )
+    assert error.count("\n") == 1
+    assert not (tmp_path / "runs" / "b").exists()
 
 
 def test_an_errored_record_keeps_its_error_and_its_verdict(tmp_path):

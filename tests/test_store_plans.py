@@ -10,10 +10,11 @@ import pytest
 from evallib.cli import main
 from evallib.errors import InputError
 from evallib.runner import token_drift
-from evallib.store import readable_runs
+from evallib.store import begin_run, open_run, readable_runs
 from evallib.store.plans import read_manifest, read_plan
 from tests.making import stored_run
 
+Capture = pytest.CaptureFixture[str]
 Damage = Callable[[dict[str, Any]], object]
 
 DAMAGE: dict[str, tuple[str, Damage]] = {
@@ -99,3 +100,33 @@ def test_a_key_is_named_with_what_is_wrong(home: Path) -> None:
     damage(home, "plan with a count of none")
     with pytest.raises(InputError, match=r"plan\.json: key 'cases\.c-1' is wrong \(0 must be at least 1\)"):
         read_plan(home / "data" / "runs" / "r-1" / "plan.json")
+
+
+def test_a_folder_called_otherwise_than_its_run_is_refused_and_told_by_verify(home: Path, capsys: Capture) -> None:
+    (home / "data/runs/r-1").rename(home / "data/runs/r-9")
+    told = "data/runs/r-9/plan.json: is the plan of run 'r-1', not of 'r-9'; give the folder its own name again"
+    for arguments in (["metrics", "r-9"], ["show", "data/runs/r-9"], ["gate", "r-9"]):
+        capsys.readouterr()
+        assert main(arguments) == 2
+        assert capsys.readouterr().err == f"evallib: {told}\n"
+    assert main(["verify", "data"]) == 2
+    assert told in capsys.readouterr().out
+    assert [run.folder.name for run in readable_runs(home / "data")] == ["r-2"]
+
+
+def test_a_run_is_opened_from_inside_its_folder_and_through_a_link(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "latest").symlink_to(home / "data/runs/r-1")
+    assert open_run("latest", home / "data").id == "r-1"
+    monkeypatch.chdir(home / "data/runs/r-1")
+    assert open_run(".", home / "data").id == "r-1"
+
+
+def test_a_plan_of_absurdly_many_samples_is_refused(home: Path) -> None:
+    path = home / "data/runs/r-1/plan.json"
+    plan = json.loads(path.read_text())
+    path.write_text(json.dumps({**plan, "cases": {"c-1": 2_000_000_000}}))
+    with pytest.raises(InputError, match=r"plan\.json: plans 2000000000 samples, more than the 2000000 that"):
+        read_plan(path)
+    with pytest.raises(InputError, match="plans 3000000 samples"):
+        begin_run(home / "other", {**plan, "cases": {"c-1": 1_500_000, "c-2": 1_500_000}}, b"")
+    assert not (home / "other").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from evallib.errors import InputError
 from evallib.strict_yaml import problem_of
 
-__all__ = ["read_manifest", "read_plan"]
+__all__ = ["MOST_PLANNED", "read_manifest", "read_plan", "refuse_absurd"]
+
+MOST_PLANNED = 2_000_000
+"""Samples of one run: every planned one is held in memory, also those that are missing."""
 
 
 def _time(value: object) -> object:
@@ -79,8 +83,26 @@ class _Manifest(_Relied):
 
 
 def read_plan(path: Path) -> dict[str, Any]:
-    """The plan in `path`; InputError names the key that is missing or of another kind."""
-    return _checked(path, _Plan)
+    """The plan in `path`; InputError names the key that is missing or of another kind, or a folder of another name."""
+    plan = _checked(path, _Plan)
+    refuse_absurd(plan["cases"], str(path))
+    folder = path.parent.resolve().name
+    if plan["run_id"] != folder:
+        raise InputError(
+            f"{path}: is the plan of run {plan['run_id']!r}, not of {folder!r}; give the folder its own name again"
+        )
+    return plan
+
+
+def refuse_absurd(cases: Mapping[str, int], where: str) -> None:
+    """InputError when more samples are planned than memory can be trusted to hold; `where` begins the sentence."""
+    planned = sum(cases.values())
+    if planned > MOST_PLANNED:
+        case = max(cases, key=lambda name: cases[name])
+        raise InputError(
+            f"{where}: plans {planned} samples, more than the {MOST_PLANNED} that a run can hold ({cases[case]} of "
+            f"case {case!r}); number the samples of a case from 1 without gaps, or split the run"
+        )
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from evallib.records import (
 )
 from evallib.store.files import disk_errors, publish_folder, sha256_of, staging_folder, write_new
 from evallib.store.journal import read_journal
-from evallib.store.plans import read_manifest, read_plan
+from evallib.store.plans import read_manifest, read_plan, refuse_absurd
 from evallib.store.tables import (
     RowsByKey,
     parquet_bytes,
@@ -248,6 +248,7 @@ def _readable(run: Run) -> bool:
 def begin_run(data: Path, plan: Mapping[str, Any], suite_text: bytes) -> Run:
     """Create the folder of a run with its plan and suite, both or neither; a taken id is refused."""
     final = run_folder(data, plan["run_id"])
+    refuse_absurd(plan.get("cases", {}), f"run {plan['run_id']!r}")
     if final.exists():
         raise InputError(f"run {plan['run_id']!r} exists already in {final}; choose another --run-id, or add --resume")
     with staging_folder(final) as staged:
@@ -336,6 +337,7 @@ def import_run(  # noqa: PLR0913  # the parts of an import, each by its name
     counts: dict[str, int] = {}
     for sample in samples:
         counts[sample.case_id] = max(counts.get(sample.case_id, 0), sample.sample)
+    refuse_absurd(counts, f"import of {run_id!r}")
     plan = {
         "run_id": run_id,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
