@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Figures": "evallib.figures",
+    "ReportOrder": "evallib.report",
     "Run": "evallib.store",
     "RunOptions": "evallib.runner",
     "Suite": "evallib.suite",
@@ -44,6 +45,7 @@ _HOMES = {
 
 __all__ = [
     "Figures",
+    "ReportOrder",
     "Run",
     "RunOptions",
     "Suite",

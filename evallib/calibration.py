@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from evallib.agreement import Agreement
 from evallib.case import Id
@@ -19,7 +18,7 @@ from evallib.errors import InputError
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.standing import Readings
 from evallib.store import Run
-from evallib.strict_yaml import Written, first_problem, load_yaml
+from evallib.strict_yaml import Written, load_yaml, read_as
 from evallib.suite import Suite
 
 __all__ = ["Ask", "Calibration", "Item", "LabelledSet", "calibrate_readings", "calibrate_set", "load_labelled"]
@@ -59,10 +58,7 @@ class LabelledSet(Written):
 def load_labelled(path: Path, suite: Suite) -> LabelledSet:
     """The labelled set in `path`; InputError where it names a case or check that the suite does not have."""
     document = load_yaml(path)
-    try:
-        found = LabelledSet.model_validate_json(json.dumps(document.value, ensure_ascii=False))
-    except ValidationError as error:
-        raise InputError(first_problem(error, document)) from error
+    found = read_as(LabelledSet, document)
     names: set[str] = set()
     for index, one in enumerate(found.answers):
         place = document.where(("answers", index))

@@ -298,14 +298,14 @@ def rescore(given: Arguments) -> int:
 
 def report(given: Arguments) -> int:
     """Execute the notebooks into self-contained pages."""
-    from evallib.report import build_report, refuse_report
+    from evallib.report import ReportOrder, build_report, refuse_report
 
-    parameters = _pairs(given.parameter, "-p")
-    for reference in given.run:
-        refuse_report(reference, given.data, given.adjudications, given.out, tuple(given.notebook), parameters)
-    for reference in given.run:
-        page = build_report(reference, given.data, given.adjudications, given.out, tuple(given.notebook), parameters)
-        print(page)
+    asked = (given.data, given.adjudications, given.out, tuple(given.notebook), _pairs(given.parameter, "-p"))
+    orders = [ReportOrder(reference, *asked) for reference in given.run]
+    for order in orders:
+        refuse_report(order)
+    for order in orders:
+        print(build_report(order))
     return 0
 
 

@@ -90,11 +90,11 @@ def _read(run: Run, adjudications: Path) -> int:
 
 
 def _report(out: Path, data: Path, adjudications: Path, views: list[Figures]) -> None:
-    from evallib.report import build_report
+    from evallib.report import ReportOrder, build_report
 
     print("\nReports (self-contained, open in a browser):")
     for run_id in dict.fromkeys(figures.views[0].run.id for figures in views):
-        print(f"  {build_report(run_id, data, adjudications, out / 'report', (), {})}")
+        print(f"  {build_report(ReportOrder(run_id, data, adjudications, out / 'report'))}")
 
 
 def _print(lines: list[str]) -> None:

@@ -8,15 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from evallib.errors import InputError
 from evallib.gate import Decision, Gate, decide
 from evallib.metrics import Summary, summarise
 from evallib.records import canonical_json
 from evallib.sense import unreachable
 from evallib.store import Run, open_run, read_log
-from evallib.strict_yaml import first_problem, load_yaml
+from evallib.strict_yaml import load_yaml, read_as
 from evallib.suite import Suite
 from evallib.views import View, open_view, outcomes_frame, verdicts_frame, view_names
 
@@ -161,17 +159,9 @@ def _refuse_other_meaning(views: Sequence[View]) -> None:
 
 def load_gate(path: Path, suite: Suite) -> Gate:
     """Thresholds from a YAML file (a gate, or a mapping with key `gate`); each check they name must exist."""
-    import json
-
     document = load_yaml(path)
-    value = document.value
-    if isinstance(value, dict) and set(value) == {"gate"}:
-        value = value["gate"]
-    try:
-        gate = Gate.model_validate_json(json.dumps(value))
-    except ValidationError as error:
-        raise InputError(first_problem(error, document)) from error
+    inside = ("gate",) if isinstance(document.value, dict) and set(document.value) == {"gate"} else ()
+    gate = read_as(Gate, document, inside)
     for name, said in unreachable(gate.checks, [b.check for bounds in suite.bound.values() for b in bounds]):
-        inside = ("gate",) if value is not document.value else ()
         raise InputError(f"{document.where((*inside, 'checks', name))}: {said}")
     return gate

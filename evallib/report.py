@@ -8,7 +8,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jupyter_client.manager import AsyncKernelManager
     from nbformat import NotebookNode
 
-__all__ = ["build_report", "execute", "notebook_parameters", "refuse_report"]
+__all__ = ["ReportOrder", "build_report", "execute", "notebook_parameters", "refuse_report"]
 
 NOTEBOOKS = ("run", "reliability", "gate", "rescore", "adjudicate")
 """What a report holds, in reading order, unless notebooks are named."""
@@ -46,52 +46,49 @@ class _Planned:
     copy: Path
 
 
-def build_report(  # noqa: PLR0917 - the order of the command line
-    reference: str,
-    data: Path,
-    adjudications: Path,
-    out: Path,
-    notebooks: Sequence[str] = (),
-    parameters: Mapping[str, str] | None = None,
-) -> Path:
+@dataclass(frozen=True, slots=True)
+class ReportOrder:
+    """Which run a report is about, where it lies, where the report goes, and what is to be in it."""
+
+    reference: str
+    """The run: its id or folder."""
+    data: Path
+    adjudications: Path
+    out: Path
+    notebooks: Sequence[str] = ()
+    """By name; those that have something to show unless some are named."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    def opened(self) -> list[Figures]:
+        """The views of the run, strict first."""
+        return load_views(self.reference, self.data, self.adjudications)
+
+
+def build_report(order: ReportOrder) -> Path:
     """Execute notebooks over a run and join them into `<out>/<run id>.html`, replacing an older report of that run.
 
-    The executed copies lie in `<out>/<run id>/`. Unless notebooks are named, those that have something to show are
-    taken. Parameters that no notebook has, or of another type, are refused before anything is executed.
+    The executed copies lie in `<out>/<run id>/`. Parameters that no notebook has, or of another type, are refused
+    before anything is executed.
     """
-    opened = load_views(reference, data, adjudications)
-    run = opened[0].views[0].run
-    planned = _planned(opened, data, adjudications, out, notebooks, parameters or {})
+    opened = order.opened()
+    run, out = opened[0].views[0].run, order.out
+    planned = _planned(order, opened)
     with _writing(out), _taken_back(out / run.id):
         sections = list(_executed(planned, run.id))
         lines = [_view_line(figures) for figures in opened]
         return _replace(out / f"{run.id}.html", html_page(run.id, lines, sections))
 
 
-def refuse_report(  # noqa: PLR0917 - as build_report
-    reference: str,
-    data: Path,
-    adjudications: Path,
-    out: Path,
-    notebooks: Sequence[str] = (),
-    parameters: Mapping[str, str] | None = None,
-) -> None:
+def refuse_report(order: ReportOrder) -> None:
     """InputError for what `build_report` would refuse before it executes anything."""
-    _planned(load_views(reference, data, adjudications), data, adjudications, out, notebooks, parameters or {})
+    _planned(order, order.opened())
 
 
-def _planned(  # noqa: PLR0917 - as build_report
-    opened: Sequence[Figures],
-    data: Path,
-    adjudications: Path,
-    out: Path,
-    notebooks: Sequence[str],
-    parameters: Mapping[str, str],
-) -> list[_Planned]:
+def _planned(order: ReportOrder, opened: Sequence[Figures]) -> list[_Planned]:
     views = [figures.views[0] for figures in opened]
-    run = views[0].run
-    ours = {"run": _name(run, data), "data": str(data.resolve()), "adjudications": str(adjudications.resolve())}
-    return _plan(notebooks or _worthwhile(views), out / run.id, ours, parameters)
+    run, data, log = views[0].run, order.data, order.adjudications
+    ours = {"run": _name(run, data), "data": str(data.resolve()), "adjudications": str(log.resolve())}
+    return _plan(order.notebooks or _worthwhile(views), order.out / run.id, ours, order.parameters)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -20,10 +20,11 @@ from evallib.errors import InputError
 
 __all__ = [
     "Document", "Location", "Problem", "Written", "dump_yaml", "first_problem", "load_yaml", "parse_yaml",
-    "problem_of", "unknown_key",
+    "problem_of", "read_as", "unknown_key",
 ]  # fmt: skip
 
 Location = tuple[str | int, ...]
+Model = TypeVar("Model", bound=BaseModel)
 
 # The YAML 1.2 core schema, less its octal and hexadecimal forms: `012`, `no`, `on`, `12:30:00` and dates stay text.
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
@@ -210,10 +211,23 @@ def dump_yaml(value: Any) -> str:
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
-def first_problem(error: ValidationError, document: Document) -> str:
-    """One sentence for the first problem pydantic found, placed in the file."""
+def read_as(
+    model: type[Model], document: Document, inside: Location = (), context: Mapping[str, Any] | None = None
+) -> Model:
+    """What a person wrote at `inside` of a document, as a `model`; InputError names file, line and key."""
+    value = document.value
+    for key in inside:
+        value = value[key]
+    try:
+        return model.model_validate_json(json.dumps(value, ensure_ascii=False), context=context)
+    except ValidationError as error:
+        raise InputError(first_problem(error, document, inside)) from error
+
+
+def first_problem(error: ValidationError, document: Document, inside: Location = ()) -> str:
+    """One sentence for the first problem pydantic found in what stands at `inside`, placed in the file."""
     problem = problem_of(error)
-    return f"{document.where(problem.at, problem.below)}: {problem.said}"
+    return f"{document.where((*inside, *problem.at), problem.below)}: {problem.said}"
 
 
 class Problem(NamedTuple):
@@ -293,7 +307,7 @@ def _said(problem: Any, at: Location, context: Mapping[str, Any]) -> str:
     kind, given, name = problem["type"], problem["input"], at[-1] if at else ""
     if kind == "missing":
         return f"key {name!r} is missing; add it" if isinstance(name, str) else f"value {name + 1} is missing; add it"
-    called = repr(name) if isinstance(name, str) else "what stands here"
+    called = repr(name) if isinstance(name, str) and name else "what stands here"
     if given is None and "_type" in kind:
         return f"{called} is left blank; give {_WANTED.get(kind, 'some text')}"
     if kind == "string_type":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -22,7 +21,7 @@ from evallib.errors import InputError
 from evallib.gate import Gate
 from evallib.records import digest
 from evallib.sense import nonsense
-from evallib.strict_yaml import Document, Location, Written, first_problem, load_yaml, parse_yaml, problem_of
+from evallib.strict_yaml import Document, Location, Written, load_yaml, parse_yaml, problem_of, read_as
 from evallib.trust import refuse_run_copy
 
 __all__ = ["LONGEST_S", "Deadlines", "Probe", "Suite", "load_suite", "parse_suite", "read_suite"]
@@ -187,11 +186,7 @@ def parse_suite(text: str, name: str) -> Suite:
 def _validated(document: Document, *, imports: bool = True) -> Suite:
     if not isinstance(document.value, dict):
         raise InputError(f"{document.name}: a suite is a mapping that begins with `suite: NAME`")
-    try:
-        written = json.dumps(document.value, ensure_ascii=False)
-        suite = Suite.model_validate_json(written, context={"imports": imports})
-    except ValidationError as error:
-        raise InputError(first_problem(error, document)) from error
+    suite = read_as(Suite, document, context={"imports": imports})
     _check_names(suite, document)
     _check_steps(suite, document)
     _check_binding(suite, document)

@@ -14,7 +14,7 @@ from evallib.exhibits import flat_figures
 from evallib.figures import load_views
 from evallib.html_page import Section, clean_html, clean_svg, notebook_html
 from evallib.records import POST_HOC_LABEL
-from evallib.report import NOTEBOOKS, build_report
+from evallib.report import NOTEBOOKS, ReportOrder, build_report
 from tests.browser import PAYLOAD, chromium_browser
 from tests.making import stored_run
 from tests.test_exhibits import _loop
@@ -57,7 +57,7 @@ def loop(tmp_path_factory):
     """Data, log and page of a run that was rescored and read, and one of whose answers would like to run script."""
     folder = tmp_path_factory.mktemp("loop")
     data, log = _loop(folder)
-    return data, log, build_report("r-1", data, log, folder / "out")
+    return data, log, build_report(ReportOrder("r-1", data, log, folder / "out"))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def hostile(tmp_path_factory):
     """The page of a run that is nothing but hostile answers: only the notebook that shows answers."""
     data = tmp_path_factory.mktemp("hostile")
     stored_run(data, {"c-1": [PAYLOAD, "no"], "c-2": [f"five {PAYLOAD} http://example.org/x.png", "no"]}, run_id="r-2")
-    return data, build_report("r-2", data, data / "log", data / "out", ("run",))
+    return data, build_report(ReportOrder("r-2", data, data / "log", data / "out", ("run",)))
 
 
 def test_the_page_holds_every_notebook(loop):
@@ -152,14 +152,14 @@ def test_a_browser_opens_the_page_offline_and_runs_nothing_of_an_answer(hostile,
 def test_parameters_are_checked_before_anything_is_executed(tmp_path, parameters, said):
     stored_run(tmp_path, {"c-1": ["four"], "c-2": ["five"]})
     with pytest.raises(InputError, match=re.escape(said)):
-        build_report("r-1", tmp_path, tmp_path / "log", tmp_path / "out", (), parameters)
+        build_report(ReportOrder("r-1", tmp_path, tmp_path / "log", tmp_path / "out", (), parameters))
     assert not (tmp_path / "out").exists()
 
 
 def test_an_unknown_notebook_is_refused_with_those_there_are(tmp_path):
     stored_run(tmp_path, {"c-1": ["four"], "c-2": ["five"]})
     with pytest.raises(InputError, match=r"no notebook is called 'sums.ipynb' .* known: .*reliability"):
-        build_report("r-1", tmp_path, tmp_path / "log", tmp_path / "out", ("sums",))
+        build_report(ReportOrder("r-1", tmp_path, tmp_path / "log", tmp_path / "out", ("sums",)))
 
 
 def _own_notebook(folder, code):
@@ -184,7 +184,7 @@ def test_a_notebook_that_does_not_reach_its_end_gives_no_page(tmp_path, monkeypa
     _own_notebook(tmp_path, code)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=said):
-        build_report("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "out", ("own",))
+        build_report(ReportOrder("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "out", ("own",)))
     assert not (tmp_path / "out/r-1.html").exists()
 
 
@@ -193,7 +193,7 @@ def test_a_copy_never_goes_over_the_notebook_itself(tmp_path, monkeypatch):
     _own_notebook(tmp_path, "1")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="would overwrite the notebook itself"):
-        build_report("notebooks", tmp_path / "data", tmp_path / "log", tmp_path, ("own",))
+        build_report(ReportOrder("notebooks", tmp_path / "data", tmp_path / "log", tmp_path, ("own",)))
 
 
 # what reaches the page
@@ -242,5 +242,5 @@ def test_a_notebook_that_refuses_its_parameters_leaves_no_folder(tmp_path, monke
     _own_notebook(tmp_path, "from evallib.errors import InputError; raise InputError('no')")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no"):
-        build_report("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "new" / "out", ("own",))
+        build_report(ReportOrder("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "new" / "out", ("own",)))
     assert not (tmp_path / "new").exists()

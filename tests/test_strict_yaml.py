@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from evallib.entries import read_entry
 from evallib.errors import InputError
-from evallib.strict_yaml import dump_yaml, load_yaml, parse_yaml
+from evallib.gate import Gate
+from evallib.strict_yaml import dump_yaml, load_yaml, parse_yaml, read_as
 from evallib.suite import parse_suite
 
 texts = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\u2028\u2029\ufeff\ufffe\uffff"))
@@ -193,3 +194,12 @@ def test_a_wrong_entry_is_told_in_the_same_words(right: str, wrong: str, told: s
     with pytest.raises(InputError) as caught:
         read_entry(parse_yaml(ENTRY.replace(right, wrong), "e.yaml"))
     assert str(caught.value).startswith(f"e.yaml, {told}"), str(caught.value)
+
+
+def test_what_stands_inside_a_document_is_read_and_placed_there() -> None:
+    document = parse_yaml("gate:\n  mean: 0.9\n  floor: 7\n", "g.yaml")
+    with pytest.raises(InputError, match=r"^g\.yaml, line 3 \(gate\.floor\): 7 must be at most 1$"):
+        read_as(Gate, document, ("gate",))
+    assert read_as(Gate, parse_yaml("mean: 0.9", "g.yaml")).mean == 0.9
+    with pytest.raises(InputError, match=r"^g\.yaml, line 1: what stands here is left blank; give a mapping"):
+        read_as(Gate, parse_yaml("", "g.yaml"))

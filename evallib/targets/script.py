@@ -29,11 +29,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from evallib.errors import InputError
 from evallib.records import digest
-from evallib.strict_yaml import Written, first_problem, load_yaml
+from evallib.strict_yaml import Written, load_yaml, read_as
 
 __all__ = ["JUDGE_MODEL", "Answer", "Conversation", "Rule", "Script", "When", "load_script"]
 
@@ -253,7 +253,4 @@ def load_script(path: Path) -> Script:
     document = load_yaml(path)
     if not isinstance(document.value, dict):
         raise InputError(f"{document.name}: a script is a mapping that begins with `script: NAME`")
-    try:
-        return Script.model_validate_json(json.dumps(document.value))
-    except ValidationError as error:
-        raise InputError(first_problem(error, document)) from error
+    return read_as(Script, document)
