@@ -315,7 +315,7 @@ def test_the_right_walk_of_the_new_case_passes_and_a_malformed_rule_is_refused(e
     assert red(ruled, walk(ruled, "script.yaml", (ruled.by_id["o-901"],), exercise)["o-901"]) == set()
     suite_file = exercise / "suite.yaml"
     suite_file.write_text(suite_file.read_text().replace("writes: [add_note], critical", "writes: [], critical"))
-    with pytest.raises(InputError, match="at least 1 item"):
+    with pytest.raises(InputError, match="'writes' is empty; give at least one"):
         load_suite(exercise)
 
 

@@ -247,7 +247,7 @@ def test_eight_clients_at_once_get_their_own_answers(url):
         ("script: s\nreplies:\n  - answers: [{text: a, error: b}]", "message of a `status`"),
         ("script: s\nreplies:\n  - answers: [{text: a, weight: 2}]", "choose: draw"),
         ("script: s\ndefault: {text: 5}", "put it in quotes"),
-        ("script: s\ndefault: {status: 200}", "greater than or equal to 400"),
+        ("script: s\ndefault: {status: 200}", "200 must be at least 400"),
     ],
 )
 def test_a_wrong_script_is_refused_with_its_place(tmp_path, text, message):

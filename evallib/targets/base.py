@@ -12,8 +12,10 @@ from evallib.domain import Tool
 from evallib.records import SampleStatus, Turn, Usage
 from evallib.suite import Deadlines
 
-__all__ = ["ESCAPED", "TRUNCATED", "OpenTarget", "Setting", "Target", "TargetOptions", "TargetOutput"]
+__all__ = ["DECISION_MARK", "ESCAPED", "TRUNCATED", "OpenTarget", "Setting", "Target", "TargetOptions", "TargetOutput"]
 
+DECISION_MARK = "[From the approval desk, not from the user]"
+"""How the message begins that tells a model what a person decided; in no request does it stand unchanged."""
 ESCAPED = "escaped"
 """Flag: NULs or lone surrogates in a text were replaced by their visible escapes."""
 TRUNCATED = "truncated"

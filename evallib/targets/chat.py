@@ -1,7 +1,8 @@
 """The chat target: a conversation with any OpenAI-compatible endpoint.
 
-A request is a user message. A decision is a system message with what became of the calls that the step before left
-open: no user can write one, so a user's claim of an approval stays a claim.
+A request is a user message. A decision too, for some chat templates refuse a system message in mid-conversation, and
+roles must alternate; it begins with a mark and tells, as JSON, what became of the calls that the step before left open.
+In a request the mark is made a quotation: no user can write a decision, so a claim of an approval stays a claim.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from evallib.endpoint import BadReply, Endpoint, ModelTimeout, ProviderError, Re
 from evallib.errors import InputError
 from evallib.records import SampleStatus, ToolCall, Turn, Usage, digest, storable
 from evallib.suite import Deadlines
-from evallib.targets.base import ESCAPED, TRUNCATED, Setting, Target, TargetOutput
+from evallib.targets.base import DECISION_MARK, ESCAPED, TRUNCATED, Setting, Target, TargetOutput
 from evallib.targets.knowledge import Knowledge, Looked
 from evallib.targets.played import PlayedTools
 
@@ -153,10 +154,10 @@ class _Conversation:
     def open(self, step: Step) -> tuple[ToolCall, ...]:
         """Tell the model what the step says; the results of the calls that it decides."""
         if step.approve is None:
-            self.messages.append({"role": "user", "content": step.ask})
+            self.messages.append({"role": "user", "content": _unmarked(step.ask)})
             return ()
         results = tuple(self.play.decide(call, step) for call in self.turns[-1].pending)
-        self.messages.append({"role": "system", "content": _told(step, results)})
+        self.messages.append({"role": "user", "content": _told(step, results)})
         return tuple(
             replace(r, result=self.kept(r.result, whole=True), error=self.kept(r.error, whole=True)) for r in results
         )
@@ -234,6 +235,11 @@ class _Conversation:
         return [self.clean_json(inner) for inner in value] if isinstance(value, list) else value
 
 
+def _unmarked(ask: str) -> str:
+    """A request without the mark of a decision, which only a decision bears."""
+    return ask.replace(DECISION_MARK, f"(the user quotes: {DECISION_MARK[1:-1]})")
+
+
 def _told(decision: Step, decided: Sequence[ToolCall]) -> str:
     """A decision and what came of it, for the model: JSON, so that no text inside can pass for another message."""
     calls = [
@@ -241,7 +247,7 @@ def _told(decision: Step, decided: Sequence[ToolCall]) -> str:
     ]
     said = {"decision": "approved" if decision.approve else "refused", "approver": decision.approver,
             "rationale": decision.rationale, "calls": calls}  # fmt: skip
-    return f"A person decided on the calls that were left open. {json.dumps(said, ensure_ascii=False)}"
+    return f"{DECISION_MARK} A person decided on the calls that were left open. {json.dumps(said, ensure_ascii=False)}"
 
 
 def _outcome(call: ToolCall) -> dict[str, str]:

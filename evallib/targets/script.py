@@ -34,6 +34,7 @@ from pydantic import Field, field_validator, model_validator
 from evallib.errors import InputError
 from evallib.records import digest
 from evallib.strict_yaml import Written, load_yaml, read_as
+from evallib.targets.base import DECISION_MARK
 
 __all__ = ["JUDGE_MODEL", "Answer", "Conversation", "Rule", "Script", "When", "load_script"]
 
@@ -52,18 +53,19 @@ class Conversation:
 
     @cached_property
     def last_user(self) -> str:
-        """The text of the last message of the user."""
-        return next((text_of(m) for m in reversed(self.messages) if m.get("role") == "user"), "")
+        """The text of the last message of the user; what tells a decision is none."""
+        return next((text_of(m) for m in reversed(self.messages) if _by_user(m)), "")
 
     @cached_property
     def system(self) -> str:
-        """The system prompt: all system and developer messages."""
-        return "\n".join(text_of(m) for m in self.messages if m.get("role") in {"system", "developer"})
+        """What the model was told by nobody who is the user: system and developer messages, and decisions."""
+        told = (m for m in self.messages if m.get("role") in {"system", "developer"} or _tells_decision(m))
+        return "\n".join(text_of(m) for m in told)
 
     @cached_property
     def turn(self) -> int:
         """How many messages the user has sent."""
-        return sum(m.get("role") == "user" for m in self.messages)
+        return sum(_by_user(m) for m in self.messages)
 
     @cached_property
     def after_tool(self) -> str:
@@ -81,6 +83,14 @@ class Conversation:
     def words(self) -> int:
         """Words over all messages."""
         return sum(len(text_of(message).split()) for message in self.messages)
+
+
+def _tells_decision(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "user" and text_of(message).startswith(DECISION_MARK)
+
+
+def _by_user(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "user" and not _tells_decision(message)
 
 
 def text_of(message: Mapping[str, Any]) -> str:
