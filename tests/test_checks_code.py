@@ -226,7 +226,7 @@ def test_code_that_is_no_body_is_refused_with_its_line(body: str, message: str) 
         ("  range: [1, 1]", "must rise"),
         ("  range: [0, .inf]", "range"),
         ("  pass_at: 2", "outside the range"),
-        ("  memory_mb: 1", "greater than or equal to 64"),
+        ("  memory_mb: 1", "1 must be at least 64"),
         ("  limit: 1", "unknown key 'limit'"),
     ],
 )
