@@ -88,7 +88,7 @@ def test_bad_input_to_a_run_is_one_sentence_and_leaves_nothing(
         (["run", ".", "--target", "scripted", "--run-id", "r-1"], 2, "exists already"),
         (["run", ".", "--target", "scripted", "--samples", "0"], 2, "--samples 0"),
         (["run", ".", "--target", "scripted", "--case", "c-9"], 2, "no case 'c-9'"),
-        (["run", "nowhere", "--target", "scripted"], 2, "nowhere: no such file"),
+        (["run", "nowhere", "--target", "scripted"], 2, "no suite is called 'nowhere'"),
         (["import", "berth", "script.yaml"], 2, "script.yaml"),
         (["import", "tau-bench", "cut.json"], 2, "cut.json"),
         (["import", "inspect", "cut.json"], 2, "unknown format 'inspect'"),
