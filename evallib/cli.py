@@ -298,8 +298,9 @@ def _add_keeping(commands: Any) -> None:
     importer.add_argument(
         "--tools", type=Path, metavar="FILE", help="adk-evalset: the target's tools, to check names by"
     )
-    verify = _command(commands, "verify", "verify", "hash every stored file again")
-    verify.add_argument("run", help="a run id, a run folder, or a data folder")
+    verify = _command(commands, "verify", "verify", "hash every stored file again, and check the log")
+    verify.add_argument("run", help="a run id, a run folder, a data folder, or a log of adjudications alone")
+    verify.add_argument("--since", default="", metavar="REV", help="git: entries may only have been added since then")
 
 
 if __name__ == "__main__":

@@ -8,12 +8,12 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from evallib.authoring import calibrate, validate
 from evallib.collector import collector_paused
-from evallib.errors import IncompleteError, InputError
+from evallib.errors import InputError
+from evallib.keeping import verify
 from evallib.stdout import print_json, print_lines, visible
 
 __all__ = [
@@ -394,36 +394,6 @@ def _import_readings(given: Arguments) -> int:
         *([f"  attached to {to}"] if to else []),
         *(f"  not present: {one.set} {one.scenario} {one.repeat} ({one.reading})" for one in absent),
     ])  # fmt: skip
-    return 0
-
-
-def verify(given: Arguments) -> int:
-    """Hash every stored file again; a difference is status 2."""
-    from evallib.store import leftovers, list_runs, open_run, verify_log, verify_run
-
-    folder = Path(given.run)
-    whole_data = (folder / "runs").is_dir()
-    runs = list_runs(folder) if whole_data else [open_run(given.run, given.data)]
-    whole, open_ = [r for r in runs if r.complete], [r for r in runs if not r.complete]
-    log = verify_log(given.adjudications)
-    checks = [*(verify_run(found, given.adjudications) for found in whole), log]
-    problems = [problem for check in checks for problem in check.problems]
-    print_lines(problems)
-    print_lines(f"note: {one}" for one in leftovers(folder if whole_data else runs[0].folder, given.adjudications))
-    count = sum(check.checked for check in checks)
-    if problems:
-        raise InputError(
-            f"{len(problems)} of {count} stored files are not as they were written; restore them from a copy"
-        )
-    print(
-        f"{count - log.checked} files of {len(whole)} runs and {log.checked} entries in "
-        f"{given.adjudications / 'entries'} are as they were written"
-    )
-    print(f"an entry that was deleted leaves no trace here: ask git (git log --diff-filter=D -- {given.adjudications})")
-    if open_:
-        raise IncompleteError(
-            f"not verified, because incomplete: {', '.join(r.folder.name for r in open_)}; resume them first"
-        )
     return 0
 
 

@@ -56,8 +56,13 @@ def files_below(folder: Path, ending: str) -> list[Path]:
         return []
     except OSError as error:
         refuse(error)
-    found = [Path(place, name) for place, _, names in os.walk(folder, onerror=refuse) for name in names]
-    return sorted(path for path in found if path.name.endswith(ending) and path.name[0] != ".")
+    found = [
+        Path(place, name)
+        for place, _, names in os.walk(folder, onerror=refuse)
+        for name in names
+        if name.endswith(ending) and name[0] != "."
+    ]
+    return sorted(found, key=os.fspath)
 
 
 @contextlib.contextmanager
