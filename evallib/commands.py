@@ -247,6 +247,15 @@ def adjudicate(given: Arguments) -> int:
     from evallib.standing import own_reading
     from evallib.store import append_entry, open_run, read_log
 
+    if given.export:
+        from evallib.readings_table import export_readings
+
+        runs = [open_run(one, given.data) for one in ([given.run] if isinstance(given.run, str) else given.run)]
+        count = export_readings(runs, read_log(given.adjudications), given.export)
+        print_lines([f"{count} readings of {len(runs)} runs in {given.export}"])
+        return 0
+    if not given.by.strip():
+        raise InputError("say who reads: --by NAME")
     found = open_run(given.run, given.data)
     if given.case is None:
         from evallib.session import ReviewSession
