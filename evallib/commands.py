@@ -153,7 +153,6 @@ def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
-    from evallib.standing import standing_readings
     from evallib.store import open_run, read_log
 
     found = open_run(given.run, given.data)
@@ -166,7 +165,7 @@ def show(given: Arguments) -> int:
         if (not given.case or sample.case_id == given.case) and (not given.failing or not outcomes[sample.key].passed)
     ]
     if given.readings:
-        print_lines(reading_lines(standing_readings(found, read_log(given.adjudications))))
+        print_lines(reading_lines(found, read_log(given.adjudications)))
     elif given.case or given.failing:
         verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
         for verdict in found.verdicts:

@@ -17,13 +17,14 @@ from evallib.adjudication import make_difference, make_reading, make_resolution
 from evallib.cli import main
 from evallib.entries import Reading, Rubric, Withdrawal
 from evallib.errors import InputError
+from evallib.printing import reading_lines
 from evallib.readings_table import COLUMNS, _cell, export_readings, readings_frame
 from evallib.records import POST_HOC_LABEL
 from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, append_entry, read_log
 from tests.browser import small_run
 
-HOSTILE = "=HYPERLINK(\"http://x\",\"y\"); it says 'do not'\nand more, é —"
+HOSTILE = '=HYPERLINK("http://x","y"); it says \'do not\'\nand more, é —'
 
 
 @pytest.fixture
@@ -145,3 +146,30 @@ def test_the_command_writes_a_new_file_and_never_over_one(
 def test_another_ending_is_refused(run: Run, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"end the name in one of"):
         export_readings([run], [], tmp_path / "out")
+
+
+def test_the_readings_are_printed_with_what_the_log_says_of_them(
+    run: Run, log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(run, log, "Di", "pass", case="t-002")
+    put(run, log, "Di", "fail", case="t-002")
+    assert main(["show", "small", "--readings", "--data", str(tmp_path / "data"), "--adjudications", str(log)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    mine = next(line for line in lines if "negation-or-quoted" in line)
+    assert mine.split()[:7] == ["t-001", "1", "(answer)", "pass", "pass", "(blind)", "Ann"]
+    assert "it says 'do not' and more" in mine
+    assert any(line.split()[4:] == ["fail", "(blind)", "=Bo", "true-failure", "agrees"] for line in lines)
+    said = "\n".join(line for line in lines if ":" in line)
+    assert "resolved: t-001 1 (answer) is pass by Cy: it warns" in said
+    assert "forked: t-002 1 (answer): two readings by Di, neither amends the other" in said
+    assert "rubric of facts by Ann: names it" in said
+    assert "stale, not counted, its rubric was replaced: t-002 1 facts, fail (blind) by Ann, " in said
+    assert "names what the run does not have: gone 1 (answer), pass by Ann, " in said
+
+
+def test_a_reading_of_another_answer_says_so(run: Run) -> None:
+    made = make_reading(run, "t-001", 1, reading="pass", author="Ann", blind=True)
+    other = LoggedEntry("x-1", made.model_copy(update={"answer_digest": "0" * 16}))
+    assert reading_lines(run, [other])[1:] == [
+        "stale, not counted, of another answer: t-001 1 (answer), pass (blind) by Ann, x-1"
+    ]
