@@ -51,7 +51,6 @@ _FLAT = re.compile(
     r"|((?:\n- \w[^\n]*(?<! ))+)"  # a list of plain scalars
     r")\n"
 )
-_NOT_PLAIN = re.compile(r":(?: |\Z)| #")
 _UNSURE = object()
 
 
@@ -141,13 +140,13 @@ def parse_flat(text: str) -> dict[str, Any] | None:
 
 
 def _flat_scalar(text: str) -> Any:
-    if _NOT_PLAIN.search(text):
+    """The value of a plain scalar that begins with a letter, a digit or `_`; `_UNSURE` where it may not be one."""
+    if ": " in text or " #" in text or text[-1] == ":":
         return _UNSURE
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    if _INT.match(text) or _FLOAT.match(text):
-        number = float(text)
-        return _UNSURE if len(text) > _MOST_DIGITS or math.isinf(number) else _number(text)
+    if text[0].isdigit() and (_INT.match(text) or _FLOAT.match(text)):
+        return _UNSURE if len(text) > _MOST_DIGITS or math.isinf(float(text)) else _number(text)
     return text
 
 

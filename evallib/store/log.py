@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evallib.entries import Entry, Rescoring, read_entry, read_flat
-from evallib.store.files import files_below, locked, staged_file, staging_folder, write_new
+from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
 from evallib.store.runs import Run, StagedRescoring, StoredRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
 
@@ -68,6 +68,7 @@ def now() -> str:
 def read_log(adjudications: Path) -> list[LoggedEntry]:
     """Every entry of the log, oldest first; InputError names the file that is not one, or what may not be read."""
     paths = files_below(adjudications / "entries", ".yaml")
+    fetch_ahead(paths)
     logged = [LoggedEntry(path.stem, entry_of(path)) for path in paths]
     return sorted(logged, key=lambda item: (item.entry.time, item.id))
 
