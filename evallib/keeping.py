@@ -28,7 +28,7 @@ def verify(given: argparse.Namespace) -> int:
     print_lines(f"note: {one}" for one in leftovers(runs[0].folder if one_run else folder, adjudications))
     count = sum(check.checked for check in checks)
     if problems:
-        raise InputError(f"{len(problems)} problems in {count} stored files; restore what was changed from a copy")
+        raise InputError(f"problems: {len(problems)}, in {count} stored files; restore what was changed from a copy")
     compared = f"{count - log.checked} files of {len(whole)} runs and {log.checked} entries in"
     unseen = "an entry that was deleted leaves no trace here: name a git revision that has it (--since REVISION)"
     seen = f"no entry was edited, deleted or renamed since {given.since}"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from evallib.collector import collector_paused
 from evallib.entries import Entry, Rescoring, read_entry, read_flat
 from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
 from evallib.store.runs import Run, StagedRescoring, StoredRescoring
@@ -69,7 +70,8 @@ def read_log(adjudications: Path) -> list[LoggedEntry]:
     """Every entry of the log, oldest first; InputError names the file that is not one, or what may not be read."""
     paths = files_below(adjudications / "entries", ".yaml")
     fetch_ahead(paths)
-    logged = [LoggedEntry(path.stem, entry_of(path)) for path in paths]
+    with collector_paused():
+        logged = [LoggedEntry(path.stem, entry_of(path)) for path in paths]
     return sorted(logged, key=lambda item: (item.entry.time, item.id))
 
 
