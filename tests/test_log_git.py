@@ -272,6 +272,27 @@ def test_no_repository_and_no_common_history_are_one_sentence(two: Repository, t
         verify_log(home / "adjudications", since="main")
 
 
+def test_a_clone_whose_history_is_cut_off_is_refused(two: Repository, tmp_path: Path) -> None:
+    """What the commit at the edge removed cannot be seen; a clone that reaches to the revision is enough."""
+    home, run = two
+    git(home, "checkout", "-q", "main")
+    read(home, run, "Cy", "c-1", "fail")
+    commit(home, "more")
+    git(home, "checkout", "-q", "ann")
+    entry(home, -1).unlink()
+    commit(home, "drop")
+    git(home, "merge", "-q", "--no-edit", "main")
+    for depth, said in ((1, "whole history"), (2, "the history is cut off"), (9, "")):
+        clone = tmp_path / str(depth)
+        git(tmp_path, "clone", "-q", "--depth", str(depth), "-b", "ann", home.as_uri(), str(clone))
+        git(clone, "fetch", "-q", "--depth", str(depth), "origin", "main:main")
+        if said:
+            with pytest.raises(InputError, match=said):
+                verify_log(clone / "adjudications", since="main")
+    told = verify_log(tmp_path / "9/adjudications", since="main").problems
+    assert "was deleted or renamed" in "\n".join(told)
+
+
 def test_without_git_it_says_so(two: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="git cannot be run"):

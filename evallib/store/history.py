@@ -29,6 +29,7 @@ def history_problems(adjudications: Path, revision: str) -> list[str]:
         raise InputError(f"{adjudications}: no such folder")
     _refuse_unknown(adjudications, revision)
     commits = _git(adjudications, "rev-list", f"{revision}..HEAD").stdout
+    _refuse_cut_off(adjudications, commits)
     told = _git(adjudications, "diff-tree", "--stdin", "-r", "-m", *_RAW, "--", "entries", given=commits).stdout
     before = dict(_changes(told))  # commits come newest first: the oldest content of a path is kept
     listed = _git(adjudications, "ls-tree", "-r", "-z", "HEAD", "--", "entries").stdout.split("\0")
@@ -61,6 +62,13 @@ def _refuse_unknown(adjudications: Path, revision: str) -> None:
             f"{adjudications}: {revision!r} and HEAD have no commit in common; fetch the whole history "
             "(git fetch --unshallow), or name another revision"
         )
+
+
+def _refuse_cut_off(adjudications: Path, commits: str) -> None:
+    """A commit at the edge of a shallow clone has no parents there, and what it removed is not to be seen."""
+    edge = adjudications / _git(adjudications, "rev-parse", "--git-path", "shallow").stdout.strip()
+    if edge.is_file() and set(edge.read_text(encoding="ascii").split()) & set(commits.split()):
+        raise InputError(f"{adjudications}: the history is cut off; fetch the whole of it (git fetch --unshallow)")
 
 
 def _changes(raw: str) -> Iterator[tuple[str, str]]:
