@@ -19,7 +19,7 @@ from evallib.entries import Difference, Plan, Reading, Resolution, Rubric, Strat
 from evallib.errors import EvallibError, InputError
 from evallib.rescoring import rescore
 from evallib.standing import own_reading, standing_readings
-from evallib.store import append_entry, read_log, verify_log
+from evallib.store import append_entry, leftovers, read_log, verify_log
 from evallib.store.log import entry_bytes, log_path
 from evallib.strict_yaml import dump_yaml, parse_flat, parse_yaml
 from tests.commandline import files
@@ -228,7 +228,7 @@ def test_no_operation_changes_or_removes_an_entry(tmp_path_factory: pytest.TempP
         assert before.items() <= after.items()
         before = after
     assert verify_log(log).problems == []
-    assert not verify_log(log).notes
+    assert leftovers(log) == []
 
 
 def test_the_same_entry_twice_is_one_file_and_the_second_is_refused_in_a_sentence(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_what_a_kill_left_is_no_entry_and_is_named(tmp_path: Path) -> None:
     assert (killed.returncode, [e.id for e in read_log(tmp_path)]) == (-signal.SIGKILL, told)
     found = verify_log(tmp_path)
     assert (found.checked, found.problems) == (1, [])
-    assert ["is left of a write that was cut off" in note for note in found.notes] == [True]
+    assert ["was left by a write that did not end" in note for note in leftovers(tmp_path)] == [True]
     append_entry(tmp_path, read(time=datetime.now(UTC).isoformat(timespec="microseconds")))
     assert len(read_log(tmp_path)) == 2
 

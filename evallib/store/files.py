@@ -16,9 +16,16 @@ from typing import NoReturn
 from evallib.errors import EvallibError, InfrastructureError, InputError
 
 __all__ = [
-    "abandoned_below", "disk_errors", "fetch_ahead", "files_below", "locked", "publish_folder", "sha256_of",
-    "staged_file", "staging_folder", "write_new",
-    "staging_folder", "write_new",
+    "abandoned_below",
+    "disk_errors",
+    "fetch_ahead",
+    "files_below",
+    "locked",
+    "publish_folder",
+    "sha256_of",
+    "staged_file",
+    "staging_folder",
+    "write_new",
 ]  # fmt: skip
 
 _UNFINISHED = r"\.[0-9a-f]{8}\.tmp"

@@ -24,8 +24,6 @@ class Verification(NamedTuple):
 
     checked: int
     problems: list[str]
-    notes: Sequence[str] = ()
-    """One sentence for each thing that does no harm and can be removed."""
 
 
 def verify_run(run: Run, adjudications: Path) -> Verification:
@@ -87,7 +85,7 @@ def verify_log(adjudications: Path, *, since: str = "", now: datetime | None = N
     """
     folder = adjudications / "entries"
     paths = files_below(folder, ".yaml")
-    notes, problems = _strays(folder, set(paths))
+    problems = _strays(folder, set(paths))
     entries = {}
     for path in paths:
         entry, told = file_problems(adjudications, path, now or datetime.now(UTC))
@@ -97,17 +95,14 @@ def verify_log(adjudications: Path, *, since: str = "", now: datetime | None = N
     problems += [f"{folder}: {told}" for told in relation_problems(entries)]
     if since:
         problems += history_problems(adjudications, since)
-    return Verification(len(paths), problems, notes)
+    return Verification(len(paths), problems)
 
 
-def _strays(folder: Path, known: set[Path]) -> tuple[list[str], list[str]]:
-    """A note on each file that a killed write left, and a problem for each other file that nobody reads."""
-    found = sorted(p for p in folder.rglob("*") if p not in known and p.is_file() and p.name != ".gitkeep")
-    left = [path for path in found if path.name[0] == "." and path.suffix == ".tmp"]
-    return (
-        [f"{path}: is left of a write that was cut off, and no entry; remove it" for path in left],
-        [f"{path}: is no entry and read by nobody; remove it from the log" for path in found if path not in left],
-    )
+def _strays(folder: Path, known: set[Path]) -> list[str]:
+    """A problem for each file that nobody reads; what a killed write left is for `leftovers` to tell."""
+    passed = {*known, *abandoned_below(folder), folder / ".gitkeep"}
+    found = sorted(path for path in folder.rglob("*") if path not in passed and path.is_file())
+    return [f"{path}: is no entry and read by nobody; remove it from the log" for path in found]
 
 
 def leftovers(*folders: Path) -> list[str]:
