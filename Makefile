@@ -15,7 +15,7 @@ export PIP_ROOT_USER_ACTION := ignore
 # compiled modules are kept, whatever the machine's habit is: they halve the start of every process
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo lab test check quick bench record pictures install install-dev install-model format
+.PHONY: demo lab test check quick guard bench record pictures install install-dev install-model format
 .DEFAULT_GOAL := demo
 
 demo: install
@@ -29,7 +29,11 @@ lab: install
 test: install-dev
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST)
 
-check: quick test
+check: quick guard test
+
+# the log of readings: whole, and since the revision BASE, where one is given, entries were added and nothing else
+guard: install
+	$(BIN)/evallib verify adjudications $(if $(BASE),--since $(BASE))
 
 # what pre-commit runs too: everything but the tests
 quick: install-dev

@@ -259,11 +259,13 @@ def _add_reading(commands: Any) -> None:
     adjudicate.add_argument("run")
     adjudicate.add_argument("case", nargs="?")
     adjudicate.add_argument("sample", nargs="?", type=int)
-    adjudicate.add_argument("--by", required=True, metavar="NAME", help="the reviewer")
+    adjudicate.add_argument("--by", default="", metavar="NAME", help="the reviewer; needed for all but --export")
     adjudicate.add_argument("--check", default="", help="the verdict that is read; the whole answer when left out")
     adjudicate.add_argument("--reading", help="pass, fail, infra or unsure")
     adjudicate.add_argument("--cause", default="unknown")
     adjudicate.add_argument("--reason", default="")
+    written = "write every reading to a new .csv, .jsonl or .parquet, and read nothing"
+    adjudicate.add_argument("--export", type=Path, metavar="FILE", help=written)
 
 
 def _add_reporting(commands: Any) -> None:
@@ -298,8 +300,9 @@ def _add_keeping(commands: Any) -> None:
     importer.add_argument(
         "--tools", type=Path, metavar="FILE", help="adk-evalset: the target's tools, to check names by"
     )
-    verify = _command(commands, "verify", "verify", "hash every stored file again")
-    verify.add_argument("run", help="a run id, a run folder, or a data folder")
+    verify = _command(commands, "verify", "verify", "hash every stored file again, and check the log")
+    verify.add_argument("run", help="a run id, a run folder, a data folder, or a log of adjudications alone")
+    verify.add_argument("--since", default="", metavar="REV", help="git: entries may only have been added since then")
 
 
 if __name__ == "__main__":

@@ -8,12 +8,12 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from evallib.authoring import calibrate, validate
 from evallib.collector import collector_paused
-from evallib.errors import IncompleteError, InputError
+from evallib.errors import InputError
+from evallib.keeping import verify
 from evallib.stdout import print_json, print_lines, visible
 
 __all__ = [
@@ -153,7 +153,6 @@ def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
-    from evallib.standing import standing_readings
     from evallib.store import open_run, read_log
 
     found = open_run(given.run, given.data)
@@ -166,7 +165,7 @@ def show(given: Arguments) -> int:
         if (not given.case or sample.case_id == given.case) and (not given.failing or not outcomes[sample.key].passed)
     ]
     if given.readings:
-        print_lines(reading_lines(standing_readings(found, read_log(given.adjudications))))
+        print_lines(reading_lines(found, read_log(given.adjudications)))
     elif given.case or given.failing:
         verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
         for verdict in found.verdicts:
@@ -247,6 +246,15 @@ def adjudicate(given: Arguments) -> int:
     from evallib.standing import own_reading
     from evallib.store import append_entry, open_run, read_log
 
+    if given.export:
+        from evallib.readings_table import export_readings
+
+        runs = [open_run(one, given.data) for one in ([given.run] if isinstance(given.run, str) else given.run)]
+        count = export_readings(runs, read_log(given.adjudications), given.export)
+        print_lines([f"{count} readings of {len(runs)} runs in {given.export}"])
+        return 0
+    if not given.by.strip():
+        raise InputError("say who reads: --by NAME")
     found = open_run(given.run, given.data)
     if given.case is None:
         from evallib.session import ReviewSession
@@ -394,36 +402,6 @@ def _import_readings(given: Arguments) -> int:
         *([f"  attached to {to}"] if to else []),
         *(f"  not present: {one.set} {one.scenario} {one.repeat} ({one.reading})" for one in absent),
     ])  # fmt: skip
-    return 0
-
-
-def verify(given: Arguments) -> int:
-    """Hash every stored file again; a difference is status 2."""
-    from evallib.store import leftovers, list_runs, open_run, verify_log, verify_run
-
-    folder = Path(given.run)
-    whole_data = (folder / "runs").is_dir()
-    runs = list_runs(folder) if whole_data else [open_run(given.run, given.data)]
-    whole, open_ = [r for r in runs if r.complete], [r for r in runs if not r.complete]
-    log = verify_log(given.adjudications)
-    checks = [*(verify_run(found, given.adjudications) for found in whole), log]
-    problems = [problem for check in checks for problem in check.problems]
-    print_lines(problems)
-    print_lines(f"note: {one}" for one in leftovers(folder if whole_data else runs[0].folder, given.adjudications))
-    count = sum(check.checked for check in checks)
-    if problems:
-        raise InputError(
-            f"{len(problems)} of {count} stored files are not as they were written; restore them from a copy"
-        )
-    print(
-        f"{count - log.checked} files of {len(whole)} runs and {log.checked} entries in "
-        f"{given.adjudications / 'entries'} are as they were written"
-    )
-    print(f"an entry that was deleted leaves no trace here: ask git (git log --diff-filter=D -- {given.adjudications})")
-    if open_:
-        raise IncompleteError(
-            f"not verified, because incomplete: {', '.join(r.folder.name for r in open_)}; resume them first"
-        )
     return 0
 
 

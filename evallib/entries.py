@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from evallib.errors import InputError
-from evallib.strict_yaml import Document, Written, first_problem
+from evallib.strict_yaml import Document, Written, first_problem, parse_flat
 
 __all__ = [
     "CAUSES", "READINGS", "Change", "Difference", "Entry", "Expectation", "Plan", "Reading", "Rescoring", "Resolution",
-    "Rubric", "Stratum", "Withdrawal", "read_entry",
+    "Rubric", "Stratum", "Withdrawal", "read_entry", "read_flat",
 ]  # fmt: skip
 
 READINGS = ("pass", "fail", "infra", "unsure")
@@ -239,3 +239,14 @@ def read_entry(document: Document) -> Entry:
         return _KINDS[value["kind"]].model_validate_json(json.dumps(value))
     except ValidationError as error:
         raise InputError(first_problem(error, document)) from error
+
+
+def read_flat(text: str) -> Entry | None:
+    """The entry in `text` where it is written as the tool writes most of them, and right; else None (`read_entry`)."""
+    value = parse_flat(text)
+    if value is None or (kind := value.get("kind")) not in _KINDS:
+        return None
+    try:
+        return _KINDS[kind].model_validate_json(json.dumps(value))
+    except ValidationError:
+        return None

@@ -6,12 +6,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evallib.entries import Reading
+from evallib.entries import Reading, Rubric
 from evallib.judges import stored_votes
 from evallib.metrics import judge_words
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
-from evallib.standing import Readings
+from evallib.standing import answer_digest, live_entries, standing_readings
 from evallib.stdout import visible
+from evallib.store import LoggedEntry, Run
 
 __all__ = [
     "calibration_lines",
@@ -182,28 +183,52 @@ def _verdict_word(verdict: Verdict) -> str:
     return {True: "pass", False: "fail", None: verdict.status}[verdict.passed]
 
 
-def reading_lines(readings: Readings) -> list[str]:
-    """One row per standing reading, then the stale and the unknown."""
-    rows = []
-    for (case, sample, check), stand in readings.by_item.items():
+def reading_lines(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
+    """One row per standing reading with cause and reason of its difference, then what else the log says of the run.
+
+    That is: resolutions, readers who say two things at once, rubrics in force, the stale and the unknown.
+    """
+    readings = standing_readings(run, log)
+    rows, more = [], []
+    for item, stand in readings.by_item.items():
+        place = [item[0], str(item[1]), item[2] or "(answer)"]
         for logged in stand.entries:
-            entry = logged.entry
-            assert isinstance(entry, Reading)  # standing_readings keeps nothing else
-            rows.append(
-                [
-                    case,
-                    str(sample),
-                    check or "(answer)",
-                    stand.state,
-                    entry.reading,
-                    entry.author,
-                    entry.cause,
-                    visible(entry.reason)[:90],
-                ]
-            )
-    lines = table(["case", "sample", "check", "stands", "reading", "by", "cause", "reason"], rows)
-    lines += [f"stale, not counted: {logged.id}" for logged in readings.stale]
-    return lines + [f"names what the run does not have: {logged.id}" for logged in readings.unknown]
+            said = [_reading_word(logged), logged.entry.author, stand.cause(logged), stand.reason(logged)]
+            rows.append([_cell(cell) for cell in [*place, stand.state, *said]])
+        if stand.resolution is not None:
+            held = stand.resolution.entry
+            more.append(f"resolved: {' '.join(place)} is {stand.state} by {held.author}: {getattr(held, 'reason', '')}")
+        more += [f"forked: {' '.join(place)}: two readings by {who}, neither amends the other" for who in stand.forked]
+    in_force = {e.check: e for _, e in live_entries(log) if isinstance(e, Rubric) and e.suite == run.suite.suite}
+    more += [f"rubric of {e.check or '(answer)'} by {e.author}: {e.text}" for e in in_force.values()]
+    more += [f"stale, not counted, {_why_stale(run, logged)}: {_about(logged)}" for logged in readings.stale]
+    more += [f"names what the run does not have: {_about(logged)}" for logged in readings.unknown]
+    header = ["case", "sample", "check", "stands", "reading", "by", "cause", "reason"]
+    return [*table(header, rows), *(visible(line).replace("\n", " ") for line in more)]
+
+
+def _cell(text: str) -> str:
+    return visible(text)[:90].replace("\n", " ")
+
+
+def _reading_word(logged: LoggedEntry) -> str:
+    """What a reading says, and that it was blind."""
+    entry = logged.entry
+    return f"{entry.reading}{' (blind)' * entry.blind}" if isinstance(entry, Reading) else ""
+
+
+def _about(logged: LoggedEntry) -> str:
+    entry = logged.entry
+    assert isinstance(entry, Reading)  # only readings are stale or unknown
+    item = f"{entry.case} {entry.sample} {entry.check or '(answer)'}"
+    return f"{item}, {_reading_word(logged)} by {entry.author}, {logged.id}"
+
+
+def _why_stale(run: Run, logged: LoggedEntry) -> str:
+    entry = logged.entry
+    assert isinstance(entry, Reading)  # only readings are stale
+    same = entry.answer_digest == answer_digest(run.by_key[entry.case, entry.sample])
+    return "its rubric was replaced" if same else "of another answer"
 
 
 def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:

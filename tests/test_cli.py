@@ -137,7 +137,7 @@ def test_a_damaged_table_stops_metrics_and_verify(home: Path, capsys: pytest.Cap
     assert main(["metrics", "r-1"]) == 2
     assert "verdicts.parquet: is damaged" in capsys.readouterr().err
     assert main(["verify", "data"]) == 2
-    assert "1 of" in capsys.readouterr().err
+    assert "problems: 1, in 5 stored files" in capsys.readouterr().err
 
 
 def test_a_run_in_flight_is_no_damage_to_verify(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

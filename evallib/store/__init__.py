@@ -2,7 +2,8 @@
 
 `files` writes without ever overwriting; `tables` turns rows into declared columns and back; `journal` keeps a run in
 flight; `runs` holds begun, finished and rescored runs, whose JSON files `plans` reads; `log` holds entries; `replies`
-keeps what judges replied; `verify` hashes all of it again.
+keeps what judges replied; `verify` hashes all of it again, `guard` holds entries against one another and `history`
+against what git had.
 """
 
 from evallib.store.journal import Journal

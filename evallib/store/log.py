@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from evallib.entries import Entry, Rescoring, read_entry
-from evallib.store.files import files_below, locked, staged_file, staging_folder, write_new
+from evallib.collector import collector_paused
+from evallib.entries import Entry, Rescoring, read_entry, read_flat
+from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
 from evallib.store.runs import Run, StagedRescoring, StoredRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
 
@@ -19,6 +20,7 @@ __all__ = [
     "LoggedEntry",
     "append_entry",
     "entry_bytes",
+    "entry_of",
     "log_path",
     "preview_stamps",
     "publish_rescoring",
@@ -67,8 +69,19 @@ def now() -> str:
 def read_log(adjudications: Path) -> list[LoggedEntry]:
     """Every entry of the log, oldest first; InputError names the file that is not one, or what may not be read."""
     paths = files_below(adjudications / "entries", ".yaml")
-    logged = [LoggedEntry(path.stem, read_entry(load_yaml(path))) for path in paths]
+    fetch_ahead(paths)
+    with collector_paused():
+        logged = [LoggedEntry(path.stem, entry_of(path)) for path in paths]
     return sorted(logged, key=lambda item: (item.entry.time, item.id))
+
+
+def entry_of(path: Path) -> Entry:
+    """The entry in a file; InputError names file, line and key where it is none."""
+    try:
+        entry = read_flat(path.read_bytes().decode())
+    except (OSError, ValueError):
+        entry = None
+    return entry or read_entry(load_yaml(path))  # the slower reader knows every way to write YAML, and what is wrong
 
 
 def publish_rescoring(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from evallib.entries import Rescoring
 from evallib.errors import EvallibError
 from evallib.store.files import abandoned_below, files_below, sha256_of
+from evallib.store.guard import file_problems, relation_problems
+from evallib.store.history import history_problems
 from evallib.store.log import LoggedEntry, read_log, standing_rescorings
 from evallib.store.runs import TABLES, Run
 
@@ -74,15 +77,32 @@ def _verify_rescoring(run: Run, folder: Path, adjudications: Path, log: Sequence
     return problems
 
 
-def verify_log(adjudications: Path) -> Verification:
-    """Compare each log entry with the content hash in its file name."""
-    paths = files_below(adjudications / "entries", ".yaml")
-    problems = [
-        f"{path}: differs from what was written"
-        for path in paths
-        if hashlib.sha256(path.read_bytes()).hexdigest()[:12] != path.stem.rsplit("-", 1)[-1]
-    ]
+def verify_log(adjudications: Path, *, since: str = "", now: datetime | None = None) -> Verification:
+    """Compare each log entry with its name, its place, the entries it names, and what git had since a revision.
+
+    An edited entry does not fit the hash in its name; one that was deleted is seen with `since` only. Entries may be
+    dated up to 24 hours after `now`, the present time unless given. InputError as for `history_problems`.
+    """
+    folder = adjudications / "entries"
+    paths = files_below(folder, ".yaml")
+    problems = _strays(folder, set(paths))
+    entries = {}
+    for path in paths:
+        entry, told = file_problems(adjudications, path, now or datetime.now(UTC))
+        problems += told
+        if entry is not None:
+            entries[path.stem] = entry
+    problems += [f"{folder}: {told}" for told in relation_problems(entries)]
+    if since:
+        problems += history_problems(adjudications, since)
     return Verification(len(paths), problems)
+
+
+def _strays(folder: Path, known: set[Path]) -> list[str]:
+    """A problem for each file that nobody reads; what a killed write left is for `leftovers` to tell."""
+    passed = {*known, *abandoned_below(folder), folder / ".gitkeep"}
+    found = sorted(path for path in folder.rglob("*") if path not in passed and path.is_file())
+    return [f"{path}: is no entry and read by nobody; remove it from the log" for path in found]
 
 
 def leftovers(*folders: Path) -> list[str]:

@@ -1,0 +1,40 @@
+"""What `verify` does: everything stored is hashed again, and the log is held against itself and against git."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from evallib.errors import IncompleteError, InputError
+from evallib.stdout import print_lines
+
+__all__ = ["verify"]
+
+
+def verify(given: argparse.Namespace) -> int:
+    """Hash the runs and the log that are named, or a log alone; what is not as it was written is status 2."""
+    from evallib.store import leftovers, list_runs, open_run, verify_log, verify_run
+
+    folder = Path(given.run)
+    only_log = (folder / "entries").is_dir()
+    adjudications = folder if only_log else given.adjudications
+    one_run = not only_log and not (folder / "runs").is_dir()
+    runs = [open_run(given.run, given.data)] if one_run else list_runs(folder)
+    whole, open_ = [r for r in runs if r.complete], [r for r in runs if not r.complete]
+    log = verify_log(adjudications, since=given.since)
+    checks = [*(verify_run(found, adjudications) for found in whole), log]
+    problems = [problem for check in checks for problem in check.problems]
+    print_lines(problems)
+    print_lines(f"note: {one}" for one in leftovers(runs[0].folder if one_run else folder, adjudications))
+    count = sum(check.checked for check in checks)
+    if problems:
+        raise InputError(f"problems: {len(problems)}, in {count} stored files; restore what was changed from a copy")
+    compared = f"{count - log.checked} files of {len(whole)} runs and {log.checked} entries in"
+    unseen = "an entry that was deleted leaves no trace here: name a git revision that has it (--since REVISION)"
+    seen = f"no entry was edited, deleted or renamed since {given.since}"
+    print_lines([f"{compared} {adjudications / 'entries'} are as they were written", seen if given.since else unseen])
+    if open_:
+        raise IncompleteError(
+            f"not verified, because incomplete: {', '.join(r.folder.name for r in open_)}; resume them first"
+        )
+    return 0

@@ -1,0 +1,111 @@
+"""What must hold of the log as a whole: names fit contents, and what entries say of one another is so."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from evallib.entries import Difference, Entry, Plan, Reading, Resolution
+from evallib.errors import InputError
+from evallib.store.log import entry_of, log_path
+
+__all__ = ["file_problems", "relation_problems"]
+
+_LEEWAY = timedelta(hours=24)
+"""What clocks and time zones may be off."""
+
+
+def file_problems(adjudications: Path, path: Path, now: datetime) -> tuple[Entry | None, list[str]]:
+    """The entry in `path`, None where there is none, and what is wrong with file, name, place or time."""
+    try:
+        content = path.read_bytes()
+        entry = entry_of(path)
+    except (InputError, OSError) as error:
+        return None, [str(error)]
+    if hashlib.sha256(content).hexdigest()[:12] != path.stem.rsplit("-", 1)[-1]:
+        return entry, [f"{path}: its hash does not fit its name: it differs from what was written; restore it"]
+    time = _utc(entry)
+    if time is None:
+        return entry, [f"{path}: time {entry.time!r} is no UTC time as the tool stamps it"]
+    if path != (right := log_path(adjudications, entry, content)):
+        return entry, [f"{path}: by its time, author and kind it belongs in {right}"]
+    if time > now + _LEEWAY:
+        return entry, [f"{path}: its time {entry.time} is more than 24 hours from now"]
+    return entry, []
+
+
+def _utc(entry: Entry) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(entry.time)
+    except ValueError:
+        return None
+    return time if time.utcoffset() == timedelta(0) else None
+
+
+def relation_problems(entries: Mapping[str, Entry]) -> list[str]:
+    """One sentence for each entry (id to entry) that names what is not there, another's, or what does not fit it."""
+    told = [f"{id_}: {problem}" for id_, entry in entries.items() for problem in _of_entry(entry, entries)]
+    graph = {id_: [name for _, name in _named(entry)] for id_, entry in entries.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        told.append(f"entries name one another in a circle: {', '.join(error.args[1])}")
+    return told
+
+
+def _named(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Key and id of every entry that `entry` names."""
+    for key in ("supersedes", "about", "withdraws", "plan"):
+        if name := getattr(entry, key, ""):
+            yield key, name
+    if isinstance(entry, Resolution):
+        yield from (("cites", name) for name in entry.cites)
+
+
+def _of_entry(entry: Entry, entries: Mapping[str, Entry]) -> Iterator[str]:
+    for key, name in _named(entry):
+        if (other := entries.get(name)) is None:
+            yield f"{key} names {name!r}, which is not in the log"
+        elif key in {"supersedes", "about", "withdraws"} and other.author != entry.author:
+            yield f"{key} names {name!r} by {other.author!r}: nobody but its author may"
+        elif problem := _unfit(key, entry, other):
+            yield f"{key} names {name!r}, {problem}"
+
+
+def _unfit(key: str, entry: Entry, other: Entry) -> str:
+    """Why `entry` may not name `other` so; empty when it may."""
+    if key == "plan":
+        if not isinstance(other, Plan):
+            return "which is no plan"
+        return "" if _before(other, entry) else "which was drawn after the reading that claims it"
+    if key == "withdraws":
+        return ""
+    if key == "supersedes" and other.kind != entry.kind:
+        return f"which is a {other.kind} and no {entry.kind}"
+    if key in {"about", "cites"} and not isinstance(other, Reading):
+        return "which is no reading"
+    if _item(entry) != _item(other):
+        return f"which is of another item: {_item(other)} instead of {_item(entry)}"
+    if isinstance(entry, Difference) and isinstance(other, Reading):
+        return _disagreement(entry, other)
+    return ""
+
+
+def _disagreement(said: Difference, read: Reading) -> str:
+    """What a difference says otherwise than the reading it is about, by what strict was in words at that time."""
+    strict = {"pass": "pass", "fail": "fail", "error": "infra"}.get(read.strict.partition(":")[0], "")
+    if strict and said.agrees != (read.reading == strict):
+        return f"which says {read.reading} where strict says {strict}, and agrees is {str(said.agrees).lower()}"
+    return ""
+
+
+def _item(entry: Entry) -> tuple[object, ...]:
+    return tuple(getattr(entry, key, None) for key in ("run", "case", "sample", "check"))
+
+
+def _before(first: Entry, second: Entry) -> bool:
+    times = _utc(first), _utc(second)
+    return times[0] is None or times[1] is None or times[0] <= times[1]
