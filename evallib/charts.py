@@ -21,13 +21,16 @@ from evallib.gate import Decision
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Drawing", "case_tiles", "gate_chart", "reliability_chart", "show", "to_png", "to_svg"]
+__all__ = [
+    "BLUE", "GREY", "INK", "Drawing", "case_tiles", "gate_chart", "on_rows", "reliability_chart", "show", "titled",
+    "to_png", "to_svg",
+]  # fmt: skip
 
 AltairChart = Any
 """Any of altair's chart classes: layering and joining change the class, and share no useful base."""
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; words and shapes repeat what they say.
-_BLUE, _VERMILLION, _GREEN, _GREY, _INK = "#0072B2", "#D55E00", "#009E73", "#767676", "#1a1a1a"
+BLUE, _VERMILLION, _GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#767676", "#1a1a1a"
 _RELEASE = "This is the release decision."
 _MOST_MARKS = 12
 """More checks than this make marks that nobody can tell apart."""
@@ -133,7 +136,7 @@ def gate_chart(decision: Decision, *, caption: str = "") -> AltairChart:
     title = f"Gate: {decision.decision} (run {decision.run}, view {decision.view})"
     why = f"This is no release decision: {decision.why_no_release}." if decision.why_no_release else _RELEASE
     meta = {"views": [decision.view], "labels": {decision.view: decision.label}}
-    return _titled(alt.vconcat(*parts, spacing=18), title, f"{why}\n{caption}".strip(), meta, 760)
+    return titled(alt.vconcat(*parts, spacing=18), title, f"{why}\n{caption}".strip(), meta, 760)
 
 
 def case_tiles(
@@ -178,7 +181,7 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _on(rows: Sequence[Mapping[str, Any]]) -> AltairChart:
+def on_rows(rows: Sequence[Mapping[str, Any]]) -> AltairChart:
     """An empty chart over these very rows: handed over as a frame, altair would convert them."""
     import altair as alt
 
@@ -191,10 +194,10 @@ def _state(*, holds: bool) -> str:
 
 def _finished(chart: AltairChart, title: str, caption: str, frames: Sequence[pd.DataFrame], width: int) -> AltairChart:
     labels = {view: said for frame in frames for view, said in zip(frame["view"], frame["label"], strict=True)}
-    return _titled(chart, title, caption, {"views": list(labels), "labels": labels}, width)
+    return titled(chart, title, caption, {"views": list(labels), "labels": labels}, width)
 
 
-def _titled(chart: AltairChart, title: str, caption: str, meta: Mapping[str, Any], width: int) -> AltairChart:
+def titled(chart: AltairChart, title: str, caption: str, meta: Mapping[str, Any], width: int) -> AltairChart:
     """The chart with title and caption drawn inside it, and both in the specification's `usermeta`.
 
     Lines of the caption stay lines. `meta` names the views and each one's label, empty for strict.
@@ -213,15 +216,15 @@ def _titled(chart: AltairChart, title: str, caption: str, meta: Mapping[str, Any
         anchor="start",
         fontSize=15,
         subtitleFontSize=11,
-        color=_INK,
-        subtitleColor=_INK,
+        color=INK,
+        subtitleColor=INK,
         offset=12,
     )
     drawn = chart.properties(title=heading, usermeta={"evallib": said}, background="white", padding=12)
     return (
         drawn.configure_view(stroke="#d0d0d0")
-        .configure_axis(labelColor=_INK, titleColor=_INK, gridColor="#ececec", titleFontWeight="normal")
-        .configure_title(color=_INK)
+        .configure_axis(labelColor=INK, titleColor=INK, gridColor="#ececec", titleFontWeight="normal")
+        .configure_title(color=INK)
     )
 
 
@@ -233,11 +236,11 @@ def _curve_panel(rows: list[dict[str, Any]], view: str, width: int) -> AltairCha
     y = alt.Y(
         "value:Q", title="mean over cases", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(format=".1f")
     )
-    colour = alt.Color("metric:N", scale=alt.Scale(domain=_METRICS, range=[_BLUE, _VERMILLION]), legend=None)
+    colour = alt.Color("metric:N", scale=alt.Scale(domain=_METRICS, range=[BLUE, _VERMILLION]), legend=None)
     dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=_METRICS, range=[[6, 4], [1, 0]]), legend=None)
     shape = alt.Shape("metric:N", scale=alt.Scale(domain=_METRICS, range=["circle", "square"]), legend=None)
     tooltip = [alt.Tooltip(f"{name}:{kind}") for name, kind in _TOOLTIP.items()]
-    base = _on(rows)
+    base = on_rows(rows)
     bars = [
         base.transform_filter(f"datum.metric === '{metric}' && isValid(datum.lo)")
         .mark_rule(xOffset=offset, strokeWidth=2, opacity=0.45)
@@ -286,10 +289,10 @@ def _rate_and_labels(rows: list[dict[str, Any]], ks: list[int]) -> list[AltairCh
         ends.insert(1, (rate, f"pass rate  {rate:.3f}"))
     places = _spread([value for value, _ in ends], 0.062)
     words = [{"k": _k_domain(ks)[1], "at": at, "words": text} for at, (_, text) in zip(places, ends, strict=True)]
-    text = _on(words).mark_text(align="left", dx=6, fontSize=11, color=_INK)
+    text = on_rows(words).mark_text(align="left", dx=6, fontSize=11, color=INK)
     drawn = [text.encode(_k_axis(ks), alt.Y("at:Q"), alt.Text("words:N"))]
     if rate is not None:
-        rule = _on([{"pass_rate": rate}]).mark_rule(color=_GREY, strokeWidth=1.2)
+        rule = on_rows([{"pass_rate": rate}]).mark_rule(color=GREY, strokeWidth=1.2)
         drawn.insert(0, rule.encode(alt.Y("pass_rate:Q")))
     return drawn
 
@@ -316,8 +319,8 @@ def _histogram_panel(rows: list[dict[str, Any]], width: int, most: int) -> Altai
     y = alt.Y(
         "cases:Q", title="cases", axis=alt.Axis(values=ticks, format="d"), scale=alt.Scale(domain=[0, most * 1.3])
     )
-    base = _on(named).encode(x, y)
-    counts = base.mark_text(dy=-6, fontSize=10, color=_INK).encode(alt.Text("cases:Q"))
+    base = on_rows(named).encode(x, y)
+    counts = base.mark_text(dy=-6, fontSize=10, color=INK).encode(alt.Text("cases:Q"))
     return alt.layer(base.mark_bar(color="#9a9a9a"), counts).properties(width=width, height=70)
 
 
@@ -339,9 +342,9 @@ def _rules_panel(rules: list[dict[str, Any]]) -> AltairChart:
     rows = [{**row, "words": f"{row['state']}: {one}", "x": 0} for row, one in zip(rules, said, strict=True)]
     y = alt.Y("rule:N", title=None, sort=[row["rule"] for row in rows], axis=alt.Axis(ticks=False, domain=False))
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
-    base = _on(rows).encode(x, y)
+    base = on_rows(rows).encode(x, y)
     points = base.mark_point(filled=True, size=90, opacity=1, xOffset=10).encode(colour, shape)
-    words = base.mark_text(align="left", dx=24, fontSize=11, color=_INK, limit=640).encode(alt.Text("words:N"))
+    words = base.mark_text(align="left", dx=24, fontSize=11, color=INK, limit=640).encode(alt.Text("words:N"))
     return alt.layer(points, words).properties(width=660, height=24 * len(rows))
 
 
@@ -354,13 +357,13 @@ def _checks_panel(checks: Sequence[Mapping[str, Any]]) -> AltairChart:
     y = alt.Y("check:N", title=None, sort=[row["check"] for row in rows], axis=alt.Axis(ticks=False, domain=False))
     scale = alt.Scale(domain=[0, 1])
     x, start, end, tick = (alt.X(f"{n}:Q", axis=None, scale=scale) for n in ("place", "start", "end", "least"))
-    base = _on(rows).encode(y)
+    base = on_rows(rows).encode(y)
     track = base.mark_bar(color="#ececec", height=12).encode(start, alt.X2("end:Q"))
     bars = base.mark_bar(height=12, opacity=0.55).encode(x, colour)
-    least = base.mark_tick(color=_INK, thickness=2, size=20).encode(tick)
+    least = base.mark_tick(color=INK, thickness=2, size=20).encode(tick)
     points = base.mark_point(filled=True, size=80, opacity=1).encode(x, colour, shape)
     most = max((row["words"].count("\n") + 1 for row in rows), default=1)
-    mark = base.mark_text(align="left", baseline="middle", dx=10, fontSize=11, lineBreak="\n", color=_INK)
+    mark = base.mark_text(align="left", baseline="middle", dx=10, fontSize=11, lineBreak="\n", color=INK)
     words = mark.encode(end, alt.Text("words:N"))
     title = alt.TitleParams(
         "Mean of each check against its threshold (black tick), each on its own scale", fontSize=12, anchor="start"
@@ -413,20 +416,20 @@ def _tiles_panel(tiles: list[dict[str, Any]], dots: list[dict[str, Any]], across
     x, middle = (alt.X(f"{name}:Q", axis=None, scale=wide) for name in ("x", "middle"))
     lines = ("y", "top", "centre", "under_at")
     y, top, centre, under = (alt.Y(f"{name}:Q", axis=None, scale=high) for name in lines)
-    base = _on(tiles)
+    base = on_rows(tiles)
     fill = alt.Fill("state:N", scale=alt.Scale(domain=["pass", "blocked"], range=["#f4f6f5", "#fbe3d4"]), legend=None)
     rim = alt.Stroke(
         "state:N", scale=alt.Scale(domain=["pass", "blocked"], range=["#b8b8b8", _VERMILLION]), legend=None
     )
     boxes = base.mark_rect(cornerRadius=5).encode(x, y, alt.X2("x2:Q"), alt.Y2("y2:Q"), fill, rim)
-    names = base.mark_text(fontSize=10, color=_INK, limit=70).encode(middle, top, alt.Text("case_id:N"))
-    scores = base.mark_text(fontSize=12, fontWeight="bold", color=_INK).encode(middle, centre, alt.Text("shown:N"))
-    below = base.mark_text(fontSize=10, color=_INK).encode(middle, under, alt.Text("below:N"))
+    names = base.mark_text(fontSize=10, color=INK, limit=70).encode(middle, top, alt.Text("case_id:N"))
+    scores = base.mark_text(fontSize=12, fontWeight="bold", color=INK).encode(middle, centre, alt.Text("shown:N"))
+    below = base.mark_text(fontSize=10, color=INK).encode(middle, under, alt.Text("below:N"))
     domain = ["full", "less", "not had"]
-    colour = alt.Color("state:N", scale=alt.Scale(domain=domain, range=[_GREEN, _VERMILLION, _GREY]), legend=None)
+    colour = alt.Color("state:N", scale=alt.Scale(domain=domain, range=[_GREEN, _VERMILLION, GREY]), legend=None)
     shape = alt.Shape("state:N", scale=alt.Scale(domain=domain, range=["circle", "cross", "diamond"]), legend=None)
     tooltip = [alt.Tooltip(name) for name in ("case_id:N", "check_id:N", "mean_value:Q", "state:N")]
-    marks = _on(dots).mark_point(filled=True, size=48, opacity=1)
+    marks = on_rows(dots).mark_point(filled=True, size=48, opacity=1)
     layers = (boxes, names, scores, below, marks.encode(x, y, colour, shape, tooltip=tooltip))
     return (
         alt.layer(*layers)

@@ -266,6 +266,10 @@ def _add_reading(commands: Any) -> None:
     adjudicate.add_argument("--reason", default="")
     written = "write every reading to a new .csv, .jsonl or .parquet, and read nothing"
     adjudicate.add_argument("--export", type=Path, metavar="FILE", help=written)
+    words = "how readers agree, where they differ, and the pass rate corrected by what they read"
+    agreement = _command(commands, "agreement", "agreement", words)
+    agreement.add_argument("run", nargs="+")
+    _json(agreement)
 
 
 def _add_reporting(commands: Any) -> None:

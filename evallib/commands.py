@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from evallib.auditing import agreement
 from evallib.authoring import calibrate, validate
 from evallib.collector import collector_paused
 from evallib.errors import InputError
@@ -17,7 +18,7 @@ from evallib.keeping import verify
 from evallib.stdout import print_json, print_lines, visible
 
 __all__ = [
-    "adjudicate", "calibrate", "compare", "demo", "gate", "import_", "metrics", "report", "rescore", "run",
+    "adjudicate", "agreement", "calibrate", "compare", "demo", "gate", "import_", "metrics", "report", "rescore", "run",
     "serve_script", "show", "track", "validate", "verify",
 ]  # fmt: skip
 

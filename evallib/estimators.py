@@ -1,4 +1,4 @@
-"""Estimators of pass@k and pass^k in exact integers, and the interval of a mean over cases."""
+"""Estimators of pass@k and pass^k in exact integers, and the intervals of shares and of means over cases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from typing import NamedTuple
 
 from evallib.errors import InputError
 
-__all__ = ["Counts", "Estimate", "Interval", "over_cases", "pass_at_k", "pass_hat_k", "wilson", "wilson_interval"]
+__all__ = [
+    "Counts", "Estimate", "Interval", "clopper_pearson", "effective_size", "jeffreys", "of_finite", "over_cases",
+    "pass_at_k", "pass_hat_k", "wilson", "wilson_interval",
+]  # fmt: skip
 
 _Z = NormalDist().inv_cdf(0.975)
 
@@ -81,16 +84,78 @@ def wilson_interval(case_values: Sequence[float], samples: int) -> Interval | No
     The effective size m(1-m)/SE^2 lies between the number of cases and of `samples`, and is then shrunk by
     (z/t)^2 for the estimated standard error. Never zero width, never outside [0, 1].
     """
-    cases = len(case_values)
-    if cases < 2:
+    if len(case_values) < 2:
         return None
+    return wilson(math.fsum(case_values) / len(case_values), effective_size(case_values, samples))
+
+
+def effective_size(case_values: Sequence[float], samples: int) -> float:
+    """How many independent trials the per-case values in [0, 1] are worth; `wilson_interval` says how. Two or more."""
     from scipy.special import stdtrit
 
+    cases = len(case_values)
     mean = math.fsum(case_values) / cases
     square_error = math.fsum((v - mean) ** 2 for v in case_values) / (cases - 1) / cases
     size = mean * (1 - mean) / square_error if square_error > 0 else cases
     size = min(max(size, cases), max(samples, cases))
-    return wilson(mean, size * (_Z / float(stdtrit(cases - 1, 0.975))) ** 2)
+    return float(size * (_Z / float(stdtrit(cases - 1, 0.975))) ** 2)
+
+
+def clopper_pearson(found: int, of: int, alpha: float = 0.05) -> Interval:
+    """The exact interval of a share: `found` of `of` independent trials (Clopper and Pearson 1934)."""
+    _check_share(found, of)
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(found, of - found + 1, alpha / 2)) if found else 0.0
+    high = float(betaincinv(found + 1, of - found, 1 - alpha / 2)) if found < of else 1.0
+    return Interval(low, high)
+
+
+def jeffreys(found: int, of: int, alpha: float = 0.05) -> Interval:
+    """Jeffreys' interval of a share, with the ends 0 and 1 kept (Brown, Cai and DasGupta 2001)."""
+    _check_share(found, of)
+    from scipy.special import betaincinv
+
+    a, b = found + 0.5, of - found + 0.5
+    low = float(betaincinv(a, b, alpha / 2)) if found else 0.0
+    return Interval(low, float(betaincinv(a, b, 1 - alpha / 2)) if found < of else 1.0)
+
+
+def of_finite(found: int, drawn: int, of: int, tail: float = 0.025) -> Interval:
+    """The exact interval of a share of `of` things when `drawn` of them were drawn at random and `found` have it.
+
+    The hypergeometric tails inverted, in whole numbers (Buonaccorsi 1987): drawing all leaves no width. `tail` is the
+    chance left outside at each end; 0.05 gives a one-sided 95 % bound.
+    """
+    _check_share(found, drawn)
+    if drawn > of:
+        raise InputError(f"{drawn!r} drawn of {of!r} cannot be")
+    least, most, every = found, of - (drawn - found), math.comb(of, drawn)
+
+    def at_most(have: int, last: int) -> float:
+        first = max(0, drawn - (of - have))
+        ways = one = math.comb(have, first) * math.comb(of - have, drawn - first) if first <= last else 0
+        for i in range(first, min(last, have, drawn)):
+            one = one * (have - i) * (drawn - i) // ((i + 1) * (of - have - drawn + i + 1))
+            ways += one
+        return ways / every
+
+    low = _first(least, most, lambda have: 1 - at_most(have, found - 1) > tail)
+    high = most - _first(0, most - least, lambda fewer: at_most(most - fewer, found) > tail)
+    return Interval(low / of, high / of)
+
+
+def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """The first number from `low` for which a condition holds that holds for `high` and stays once it does."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+def _check_share(found: int, of: int) -> None:
+    if of < 1 or not 0 <= found <= of:
+        raise InputError(f"{found!r} found of {of!r} cannot be; a share needs at least one trial")
 
 
 def over_cases(counts: Iterable[Counts], k: int, estimator: Callable[[int, int, int], float | None]) -> Estimate:

@@ -17,7 +17,7 @@ from evallib.errors import InputError
 from evallib.figures import Figures, load_views
 from evallib.gate import Decision
 from evallib.metrics import curves, judge_words, passes_histogram, per_case, per_case_check
-from evallib.printing import interval, number, sample_lines
+from evallib.printing import corrected_words, interval, number, sample_lines
 from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, whole_seconds
 from evallib.session import base_folder
 from evallib.store import Run, StoredRescoring
@@ -57,7 +57,11 @@ class Exhibits:
         """One row per view: counts, pass rate with interval and bounds, mean score."""
         import pandas as pd
 
-        return pd.DataFrame([_overview_row(summary) for summary in self._summaries])
+        rows = [_overview_row(summary) for summary in self._summaries]
+        if any("corrected" in summary for summary in self._summaries):
+            words = [corrected_words(summary.get("corrected", [])) for summary in self._summaries]
+            rows = [{**row, "corrected by reading": said} for row, said in zip(rows, words, strict=True)]
+        return pd.DataFrame(rows)
 
     def captions(self) -> pd.DataFrame:
         """The sentence that belongs to each view's figures: counts, error policy, and how much was read."""

@@ -76,6 +76,8 @@ class Figures:
         if self.views[0].readings:
             summary["readings"] = [view.readings for view in self.views]
             summary["caption"] += " " + " ".join(_read_sentence(view) for view in self.views)
+            summary["corrected"] = [dict(view.corrected) for view in self.views]
+            summary["caption"] += " " + " ".join(view.corrected["sentence"] for view in self.views)
         return summary
 
     def decision(self, gate: Gate | None = None) -> Decision:

@@ -16,6 +16,7 @@ from evallib.store import LoggedEntry, Run
 
 __all__ = [
     "calibration_lines",
+    "corrected_words",
     "progress_bar",
     "reading_lines",
     "rescored_lines",
@@ -42,6 +43,14 @@ def number(value: float | None, digits: int = 3) -> str:
 def interval(ends: Sequence[float] | None) -> str:
     """`[lo, hi]`, or nothing where there is none."""
     return "" if ends is None else f" [{ends[0]:.3f}, {ends[1]:.3f}]"
+
+
+def corrected_words(audits: Sequence[Mapping[str, Any]]) -> str:
+    """The pass rate corrected by reading with its interval, or why there is none; several runs apart."""
+    found = [one["corrected"] for one in audits]
+    return "; ".join(
+        one["why"] if one["value"] is None else number(one["value"]) + interval(one["interval"]) for one in found
+    )
 
 
 def summary_lines(summary: Mapping[str, Any]) -> list[str]:

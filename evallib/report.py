@@ -16,7 +16,7 @@ from evallib._assets import notebook
 from evallib.errors import InfrastructureError, InputError
 from evallib.figures import Figures, load_views
 from evallib.html_page import Section, ViewLine, html_page
-from evallib.printing import interval, number
+from evallib.printing import corrected_words, interval, number
 from evallib.store import Run
 from evallib.views import READ, View
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ReportOrder", "build_report", "execute", "notebook_parameters", "refuse_report"]
 
-NOTEBOOKS = ("run", "reliability", "gate", "rescore", "adjudicate")
+NOTEBOOKS = ("run", "reliability", "gate", "rescore", "adjudicate", "agreement")
 """What a report holds, in reading order, unless notebooks are named."""
 _OURS = ("run", "data", "adjudications")
 _PATIENCE = 300
@@ -115,6 +115,8 @@ def _view_line(figures: Figures) -> ViewLine:
     why = "" if label else f": {decision.why_no_release}"
     kind = "the release decision" if decision.release_decision else f"no release decision{why}"
     errors = f", errors: {summary['errors']}" if summary["errors"] else ""
+    if "corrected" in summary:
+        rate += f" (corrected by reading: {corrected_words(summary['corrected'])})"
     said = f"{rate}, {passed} of {summary['planned']} samples passed{errors}; gate {decision.decision} ({kind})"
     return ViewLine(figures.view, said, label)
 
@@ -130,7 +132,7 @@ def _worthwhile(views: Sequence[View]) -> list[str]:
     names = [view.name for view in views]
     left_out = {"rescore"} if not any(name.startswith("rescored:") for name in names) else set()
     if READ not in names:
-        left_out.add("adjudicate")
+        left_out |= {"adjudicate", "agreement"}
     return [name for name in NOTEBOOKS if name not in left_out]
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "Stand",
     "State",
     "answer_digest",
+    "fit",
     "live_entries",
     "own_reading",
     "standing_readings",
@@ -155,6 +156,16 @@ class Rubrics:
         return self._digests[case, check]
 
 
+def fit(run: Run, rubrics: Rubrics, entry: Reading) -> Literal["same", "stale", "unknown"]:
+    """Whether a reading is of the stored answer under the rubric in force, of another, or of nothing the run has."""
+    sample = run.by_key.get((entry.case, entry.sample))
+    checks = (v.check_id for v in run.verdicts_of.get((entry.case, entry.sample), ()))
+    if sample is None or (entry.check and entry.check not in checks):
+        return "unknown"
+    rubric = {"", rubrics.digest(entry.case, entry.check)}
+    return "same" if entry.answer_digest == answer_digest(sample) and entry.rubric_digest in rubric else "stale"
+
+
 def standing_readings(run: Run, log: Sequence[LoggedEntry]) -> Readings:
     """The readings of `run` that stand: not withdrawn or replaced, of the stored answer, under the rubric in force."""
     live = live_entries(log)
@@ -167,14 +178,10 @@ def standing_readings(run: Run, log: Sequence[LoggedEntry]) -> Readings:
         entry = logged.entry
         if not isinstance(entry, Reading) or entry.again:
             continue
-        sample = run.by_key.get((entry.case, entry.sample))
-        checks = (v.check_id for v in run.verdicts_of.get((entry.case, entry.sample), ()))
-        if sample is None or (entry.check and entry.check not in checks):
+        fits = fit(run, rubrics, entry)
+        if fits == "unknown":
             unknown.append(logged)
-        elif entry.answer_digest != answer_digest(sample) or entry.rubric_digest not in {
-            "",
-            rubrics.digest(entry.case, entry.check),
-        }:
+        elif fits == "stale":
             stale.append(logged)
         else:
             grouped[entry.case, entry.sample, entry.check].append(logged)

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["print_json", "print_lines", "visible"]
+__all__ = ["percent", "print_json", "print_lines", "visible"]
 
 _HIDDEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 """Unicode categories that show nothing or move what is shown: control, format, private, surrogate, separators."""
@@ -32,3 +32,8 @@ def print_lines(lines: Iterable[str]) -> None:
     """Lines for a terminal: names in them may come from anywhere."""
     for line in lines:
         print(visible(line))
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share in words, as in `87.5 %`."""
+    return f"{100 * share:.{digits}f} %"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evallib.adjudication import read_outcomes
+from evallib.audit import audit
 from evallib.entries import Reading
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL, PREDICTED_LATE, STRICT, Outcome, SampleKey, Verdict
 from evallib.scoring import fold, fold_all
+from evallib.selection import Selection
 from evallib.standing import Readings, standing_readings
 from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.suite import Suite
@@ -37,6 +39,8 @@ class View:
     """What readings said of a sample; only in the read view."""
     readings: dict[str, Any]
     """How much was read, how it was chosen, and whether blind; empty outside the read view."""
+    corrected: Mapping[str, Any] = field(default_factory=dict)
+    """The strict pass rate and the one corrected by reading, as `Audit.as_dict` has them; only in the read view."""
     predicted_late: bool = False
     """Whether a rescoring's expected flips were edited after a preview."""
 
@@ -97,7 +101,8 @@ def open_view(run: Run, name: str, log: Sequence[LoggedEntry]) -> View:
     verdicts = rescoring.verdicts(run.id)
     outcomes = fold_all(run.samples, verdicts, rescoring.suite.pass_rule)
     late = rescoring.entry.predicted_after_preview
-    return View(run, f"rescored:{rescoring.name}", rescoring.suite, outcomes, verdicts, {}, {}, late)
+    name = f"rescored:{rescoring.name}"
+    return View(run, name, rescoring.suite, outcomes, verdicts, {}, {}, predicted_late=late)
 
 
 def _read_view(run: Run, log: Sequence[LoggedEntry]) -> View:
@@ -107,7 +112,8 @@ def _read_view(run: Run, log: Sequence[LoggedEntry]) -> View:
     outcomes = {key: one.outcome for key, one in read.items()}
     states = {key: one.state for key, one in read.items() if one.state}
     verdicts = [verdict for one in read.values() for verdict in one.verdicts]
-    return View(run, READ, run.suite, outcomes, verdicts, states, _coverage(strict, states, readings))
+    corrected = audit(run, readings, Selection(run, log), strict).as_dict()
+    return View(run, READ, run.suite, outcomes, verdicts, states, _coverage(strict, states, readings), corrected)
 
 
 def _coverage(

@@ -53,6 +53,12 @@ def test_each_view_stands_under_its_name_and_label(exhibits):
         assert set(names) <= set(frame.columns)
 
 
+def test_the_read_row_says_what_reading_corrects_or_why_it_cannot(exhibits):
+    corrected = list(exhibits.overview()["corrected by reading"])
+    assert corrected == ["", "", "not estimable (0 strict passes read)"]
+    assert "corrected for reading: not estimable (0 strict passes read)" in exhibits.captions()["caption"].iloc[-1]
+
+
 def test_one_caption_says_what_all_views_share_once(exhibits):
     caption = exhibits.reliability().chart.usermeta["evallib"]["caption"]
     assert caption.count("A sample passes when") == 1

@@ -21,8 +21,8 @@ PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 by_name = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
-def test_there_are_five():
-    assert [path.stem for path in PATHS] == ["adjudicate", "gate", "reliability", "rescore", "run"]
+def test_there_are_six():
+    assert [path.stem for path in PATHS] == ["adjudicate", "agreement", "gate", "reliability", "rescore", "run"]
 
 
 @by_name

@@ -1,0 +1,27 @@
+"""The command about readers: how they agree, where they differ, and what strict scoring got wrong by their reading."""
+
+from __future__ import annotations
+
+import argparse
+
+from evallib.errors import InputError
+from evallib.stdout import print_json, print_lines
+
+__all__ = ["agreement"]
+
+
+def agreement(given: argparse.Namespace) -> int:
+    """Print what is known of the readings of some runs."""
+    from evallib.review import review
+    from evallib.review_lines import review_lines
+    from evallib.store import open_run, read_log
+
+    runs = [open_run(reference, given.data) for reference in given.run]
+    if len({found.id for found in runs}) < len(runs):
+        raise InputError("the same run is named twice; name each run once")
+    found = review(runs, read_log(given.adjudications))
+    if given.json:
+        print_json(found.as_dict())
+    else:
+        print_lines(review_lines(found))
+    return 0

@@ -1,0 +1,69 @@
+"""What the notebook on readers shows of one run."""
+
+from __future__ import annotations
+
+import pytest
+
+from evallib.adjudication import make_difference, make_resolution
+from evallib.reading_exhibits import open_readings
+from evallib.records import POST_HOC_LABEL
+from evallib.standing import standing_readings
+from evallib.store import append_entry, read_log
+from tests.readers import EVERY, Log, mixed_run, random_pass, strict_fails, strict_passes
+
+
+@pytest.fixture
+def readings(tmp_path):
+    """Ten of twelve passes drawn and every fail read, by two readers who differ once, which a third resolved."""
+    run, log, kept = mixed_run(tmp_path / "data"), Log(), tmp_path / "adjudications"
+    for author in ("Ann", "Bo"):
+        for key in strict_passes(run)[:10]:
+            append_entry(kept, log.read(run, key, "pass", author, chosen=random_pass(10, 12)).entry)
+        for key in strict_fails(run):
+            append_entry(kept, log.read(run, key, "fail", author, chosen=EVERY).entry)
+    key = strict_passes(run)[0]
+    cy = append_entry(kept, log.read(run, key, "fail", "Cy").entry)
+    said = make_difference(run, cy, author="Cy", cause="too-broad", reason="<script>it says two</script>")
+    append_entry(kept, said)
+    stand = standing_readings(run, read_log(kept)).by_item[(*key, "")]
+    append_entry(kept, make_resolution(run, (*key, ""), stand, author="Di", reading="pass", reason="two is fine"))
+    return open_readings("r-1", data=tmp_path / "data", adjudications=kept)
+
+
+def test_agreement_shows_every_coefficient_with_n_and_why_one_is_missing(readings):
+    frame = readings.agreement()
+    assert list(frame["n"]) == [14, 14, 1, 1]
+    assert list(frame["agreement"])[1] == "1.000 [0.785, 1.000]"
+    assert "kappa: Cohen's kappa is of two readers" in frame["undefined"].iloc[0]
+    assert {"kappa", "alpha", "AC1", "labels given"} <= set(frame.columns)
+
+
+def test_disputes_show_both_reasons_and_what_stands(readings):
+    frame = readings.disputes()
+    assert list(frame["says"]) == ["pass", "pass", "fail"]
+    assert frame["reason"].iloc[2] == "<script>it says two</script>"
+    assert set(frame["stands"]) == {"pass, by Di: two is fine"}
+
+
+def test_the_audit_and_the_rates_stand_beside_each_other(readings):
+    assert list(readings.audit()["found"]) == ["0 false passes", "0 false fails"]
+    rates = readings.rates()
+    assert list(rates["read"]) == [14]
+    assert rates["corrected"].iloc[0].startswith("0.750 [")
+    assert any("0 false passes, at most" in said for said in readings.sentences().iloc[:, 0])
+
+
+def test_the_picture_says_of_itself_that_it_is_post_hoc(readings):
+    said = readings.corrected().chart.usermeta["evallib"]
+    assert said["post_hoc"] == ["corrected"]
+    assert said["label"] == POST_HOC_LABEL
+    assert "image/svg+xml" in readings.corrected()._repr_mimebundle_()
+
+
+def test_a_run_that_nobody_read_shows_that_it_was_not(tmp_path):
+    mixed_run(tmp_path / "data")
+    shown = open_readings("r-1", data=tmp_path / "data", adjudications=tmp_path / "none")
+    assert "no item was read blind by two people" in shown.agreement().iloc[0, 0]
+    assert "differ nowhere" in shown.disputes().iloc[0, 0]
+    assert shown.rates()["corrected"].iloc[0] == "not estimable (0 strict passes read)"
+    assert "not estimable" in str(shown.corrected()._repr_mimebundle_()["image/svg+xml"])
