@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -9,10 +10,11 @@ import sqlite3
 
 import pytest
 
-from evallib.adjudication import make_reading
-from evallib.entries import Withdrawal
+from evallib.adjudication import make_difference, make_reading, make_resolution
+from evallib.entries import Rubric, Withdrawal
 from evallib.errors import IncompleteError, InfrastructureError, InputError
 from evallib.records import Sample, ToolCall, Turn, Usage, Verdict
+from evallib.standing import standing_readings
 from evallib.store import append_entry, begin_run, import_run, open_run, read_log
 from evallib.tracking import default_uri, track
 from evallib.tracking.texts import RATIONALE_BYTES
@@ -167,32 +169,66 @@ def test_a_new_reading_adds_exactly_one_human_assessment(run, uri):
     assert all(valid for (valid,) in strict), "a reading never overrides a verdict"
 
 
-def test_a_superseding_reading_overrides_the_one_it_amends(run, uri):
+def test_an_amendment_stands_beside_what_it_amends_and_names_it(run, uri):
     first = read(run)
     export(run, uri)
     read(run, reading="unsure", supersedes=first.id)
     for _ in range(2):
         export(run, uri)
-    assert humans(uri) == [('"unsure"', True, "ann", True), ("true", False, "ann", False)]
+    assert humans(uri) == [('"unsure"', True, "ann", False), ("true", True, "ann", False)]
+    named = rows(uri, "select assessment_metadata from assessments where value = '\"unsure\"'")[0][0]
+    assert json.loads(named)["evallib.supersedes"] == first.id
 
 
-def test_a_readers_later_word_overrides_the_earlier_and_leaves_other_readers(run, uri):
-    read(run, by="ann")
-    read(run, by="bob")
-    export(run, uri)
-    read(run, by="ann", reading="fail")
-    export(run, uri)
-    assert humans(uri) == [("false", True, "ann", True), ("true", False, "ann", False), ("true", True, "bob", False)]
-
-
-def test_a_withdrawn_reading_is_no_longer_valid(run, uri):
+def test_a_withdrawn_reading_is_told_and_stays_as_it_was(run, uri):
     logged = read(run)
     export(run, uri)
     log = run.folder.parent.parent / "log"
     append_entry(log, Withdrawal(author="ann", withdraws=logged.id, reason="wrong sample"))
     for _ in range(2):
         export(run, uri)
-    assert humans(uri) == [("null", True, "ann", True), ("true", False, "ann", False)]
+    assert humans(uri) == [('"withdrawn"', True, "ann", False), ("true", True, "ann", False)]
+
+
+def test_a_reading_withdrawn_before_any_export_is_not_exported(run, uri):
+    logged = read(run)
+    log = run.folder.parent.parent / "log"
+    append_entry(log, Withdrawal(author="ann", withdraws=logged.id, reason="wrong sample"))
+    export(run, uri)
+    assert humans(uri) == []
+
+
+def test_differences_and_resolutions_are_assessments_of_their_own(run, uri):
+    log = run.folder.parent.parent / "log"
+    ann = read(run, check="names-it", blind=True, plan="p1")
+    export(run, uri)
+    append_entry(log, make_difference(run, ann, author="ann", cause="too-narrow", reason="grass can be blue"))
+    read(run, by="bob", check="names-it", reading="fail")
+    item = ("grass", 1, "names-it")
+    stand = standing_readings(run, read_log(log)).by_item[item]
+    append_entry(log, make_resolution(run, item, stand, author="cy", reading="fail", reason="both looked again"))
+    assert [export(run, uri).new_assessments for _ in range(2)] == [3, 0]
+    found = rows(
+        uri, "select name, value, rationale, valid, assessment_metadata from assessments where source_type = 'HUMAN'"
+    )
+    assert {row[:4] for row in found} == {
+        ("names-it", "true", "grass may be blue", 1),
+        ("names-it (difference)", '"too-narrow"', "grass can be blue", 1),
+        ("names-it", "false", "grass may be blue", 1),
+        ("names-it (resolution)", "false", "both looked again", 1),
+    }
+    told = {(name, value): json.loads(metadata) for name, value, *_, metadata in found}
+    assert {"evallib.blind": "true", "evallib.plan": "p1"}.items() <= told["names-it", "true"].items()
+    assert told["names-it (difference)", '"too-narrow"']["evallib.about"] == ann.id
+
+
+def test_a_stale_reading_is_left_out_and_told(run, uri):
+    logged = read(run, check="names-it")
+    rubric = Rubric(author="ann", suite="colours", check="names-it", text="Any colour.", reason="it was unclear")
+    append_entry(run.folder.parent.parent / "log", rubric)
+    tracked = export(run, uri)
+    assert humans(uri) == []
+    assert tracked.left_out == (f"reading {logged.id}: the answer or rubric it was read by is another now",)
 
 
 def test_a_long_reason_is_cut_with_a_note_and_kept_whole_in_the_trace(tmp_path, uri):

@@ -1,4 +1,4 @@
-"""Verdicts and readings as MLflow assessments with ids of ours."""
+"""Verdicts and entries of the log as MLflow assessments with ids of ours, one each, never overridden or updated."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evallib.entries import Reading, Withdrawal
+from evallib.entries import Difference, Reading, Resolution, Withdrawal
 from evallib.records import SampleKey, Verdict, digest
-from evallib.standing import standing_readings
+from evallib.standing import Stand, live_entries, standing_readings
 from evallib.store import LoggedEntry, Run
 from evallib.tracking.texts import RATIONALE_BYTES, RUN_TAG, cut, cut_bytes, milliseconds, plain
 
 if TYPE_CHECKING:
     from mlflow.entities import Assessment, Feedback
 
-__all__ = ["Said", "long_reasons", "overridden", "reading_id", "verdict_id"]
+__all__ = ["Said", "entry_id", "long_reasons", "verdict_id"]
 
 ANSWER = "answer as a whole"
 """Name of an assessment that reads the answer and no single check; no check can be called so."""
-_ENTRY, _CHECK = "evallib.entry", "evallib.check"
+_ENTRY = "evallib.entry"
+_SUFFIX = {"difference": " (difference)", "resolution": " (resolution)", "withdrawal": " (withdrawn)"}
+"""What follows the name of an assessment that is no reading, so that filters by name find readings only."""
 _NAME, _ERROR, _JUDGE = 250, 2_000, 16_000
 """Characters of a name, of an error beside its whole rationale, and of a judge's description."""
 
@@ -31,9 +33,9 @@ def verdict_id(run_id: str, verdict: Verdict) -> str:
     return f"a-{digest(['verdict', run_id, verdict.case_id, verdict.sample, verdict.check_id], 32)}"
 
 
-def reading_id(entry_id: str) -> str:
+def entry_id(logged_id: str) -> str:
     """The id of the assessment of a log entry."""
-    return f"a-{digest(['entry', entry_id], 32)}"
+    return f"a-{digest(['entry', logged_id], 32)}"
 
 
 def long_reasons(verdicts: Iterable[Verdict]) -> dict[str, str]:
@@ -44,47 +46,40 @@ def long_reasons(verdicts: Iterable[Verdict]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What stands of one run: its strict verdicts, its standing readings, and what was taken back."""
+    """What stands of one run: its strict verdicts, what people said of them, and what was taken back."""
 
     run: Run
     verdicts: Mapping[SampleKey, Sequence[Verdict]]
-    readings: Mapping[SampleKey, Sequence[LoggedEntry]]
+    entries: Mapping[SampleKey, Sequence[LoggedEntry]]
+    """Standing readings with their differences, and the resolutions that hold."""
     withdrawals: Mapping[str, LoggedEntry]
     """By the id of the entry that was withdrawn."""
-    earlier: Mapping[str, str]
-    """Entry id to the id of the entry it supersedes."""
     left_out: tuple[str, ...]
 
     @classmethod
     def of(cls, run: Run, log: Sequence[LoggedEntry]) -> Said:
         """What stands of `run` according to its verdicts and the log."""
         verdicts: dict[SampleKey, list[Verdict]] = defaultdict(list)
-        readings: dict[SampleKey, list[LoggedEntry]] = defaultdict(list)
+        entries: dict[SampleKey, list[LoggedEntry]] = defaultdict(list)
         for verdict in run.verdicts:
             verdicts[(verdict.case_id, verdict.sample)].append(verdict)
         standing = standing_readings(run, log)
         for (case, sample, _), stand in standing.by_item.items():
-            readings[(case, sample)].extend(stand.entries)
-        left_out = [f"reading {e.id}: the answer it read is not the one stored" for e in standing.stale]
+            entries[(case, sample)].extend(_of_stand(stand))
+        left_out = [f"reading {e.id}: the answer or rubric it was read by is another now" for e in standing.stale]
         left_out += [f"reading {e.id}: the run has no such sample or check" for e in standing.unknown]
-        return cls(
-            run,
-            verdicts,
-            readings,
-            {e.entry.withdraws: e for e in log if isinstance(e.entry, Withdrawal)},
-            {e.id: e.entry.supersedes for e in log if isinstance(e.entry, Reading) and e.entry.supersedes},
-            tuple(left_out),
-        )
+        withdrawals = {e.entry.withdraws: e for e in live_entries(log) if isinstance(e.entry, Withdrawal)}
+        return cls(run, verdicts, entries, withdrawals, tuple(left_out))
 
     def ids(self, key: SampleKey) -> list[str]:
         """Ids of all assessments that a sample's trace is to have."""
         verdicts = [verdict_id(self.run.id, verdict) for verdict in self.verdicts.get(key, ())]
-        return verdicts + [reading_id(logged.id) for logged in self.readings.get(key, ())]
+        return verdicts + [entry_id(logged.id) for logged in self.entries.get(key, ())]
 
     def assessments(self, key: SampleKey, trace_id: str, mlflow_run: str) -> list[Assessment]:
         """All assessments that a sample's trace is to have, verdicts first."""
         made = [_of_verdict(self.run, verdict) for verdict in self.verdicts.get(key, ())]
-        made += [_of_reading(logged) for logged in self.readings.get(key, ())]
+        made += [_of_entry(logged) for logged in self.entries.get(key, ())]
         for feedback in made:
             feedback.trace_id, feedback.run_id = trace_id, mlflow_run
             feedback.metadata = {
@@ -95,39 +90,26 @@ class Said:
         return list(made)
 
     def taken_back(self, there: Iterable[Assessment]) -> list[Assessment]:
-        """Assessments that make withdrawn readings invalid: MLflow marks one invalid only when another overrides it."""
+        """Assessments that say of exported entries that they were withdrawn, where none does so far."""
+        known = {old.assessment_id for old in there}
         made: list[Assessment] = []
         for old in there:
             withdrawal = self.withdrawals.get((old.metadata or {}).get(_ENTRY, ""))
-            if withdrawal is not None and old.valid is not False:
-                feedback = _of_withdrawal(withdrawal, old.name)
-                feedback.trace_id, feedback.overrides = old.trace_id, old.assessment_id
-                feedback.metadata = {RUN_TAG: self.run.id, _ENTRY: withdrawal.id}
+            if withdrawal is not None and entry_id(withdrawal.id) not in known:
+                feedback = _of_withdrawal(withdrawal, old.name.removesuffix(_SUFFIX["withdrawal"]))
+                feedback.trace_id = old.trace_id
+                feedback.metadata = {RUN_TAG: self.run.id, **(feedback.metadata or {})}
                 made.append(feedback)
         return made
 
 
-def overridden(said: Said, new: Assessment, there: Iterable[Assessment]) -> str | None:
-    """Id of the assessment that a new one replaces: of an entry it amends, or of the same reader's earlier word.
-
-    An assessment that another has overridden already is left: who differs then is a matter of adjudication.
-    """
-    metadata = new.metadata or {}
-    amends, entry = set(), said.earlier.get(metadata.get(_ENTRY, ""), "")
-    while entry and entry not in amends:
-        amends.add(entry)
-        entry = said.earlier.get(entry, "")
-    standing = {logged.id for each in said.readings.values() for logged in each}
-    replaced = None
-    for old in there:
-        theirs = old.metadata or {}
-        if old.valid is False or _CHECK not in theirs or theirs.get(_ENTRY, "") in {"", *standing}:
-            continue
-        if theirs[_ENTRY] in amends:
-            return str(old.assessment_id)
-        if old.source.source_id == new.source.source_id and theirs[_CHECK] == metadata.get(_CHECK):
-            replaced = str(old.assessment_id)
-    return replaced
+def _of_stand(stand: Stand) -> Iterable[LoggedEntry]:
+    for logged in stand.entries:
+        yield logged
+        if logged.id in stand.differences:
+            yield stand.differences[logged.id]
+    if stand.resolution is not None:
+        yield stand.resolution
 
 
 def _feedback(identity: str, name: str, value: Any, *, at: int, source: tuple[str, str], rationale: str) -> Feedback:
@@ -180,21 +162,24 @@ def _word(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _of_reading(logged: LoggedEntry) -> Feedback:
+def _of_entry(logged: LoggedEntry) -> Feedback:
     entry = logged.entry
-    if not isinstance(entry, Reading):
-        raise TypeError(f"entry {logged.id} is a {entry.kind}, not a reading")
-    value = {"pass": True, "fail": False}.get(entry.reading, entry.reading)
-    rationale = cut_bytes(entry.reason, f"whole in the log entry {logged.id}")
-    at = milliseconds(entry.time)
-    feedback = _feedback(
-        reading_id(logged.id), entry.check or ANSWER, value, at=at, source=("HUMAN", entry.author), rationale=rationale
-    )
-    facts = {
-        "entry": logged.id, "check": entry.check, "reading": entry.reading, "cause": entry.cause,
-        "blind": entry.blind, "chosen": entry.chosen, "source": entry.source, "supersedes": entry.supersedes,
-    }  # fmt: skip
-    feedback.metadata = {f"evallib.{name}": plain(_word(value)) for name, value in facts.items()}
+    if isinstance(entry, Reading):
+        value: Any = {"pass": True, "fail": False}.get(entry.reading, entry.reading)
+        names = ["reading", "cause", "blind", "chosen", "plan", "canned", "source", "supersedes"]
+    elif isinstance(entry, Difference):
+        value = "agrees" if entry.agrees else entry.cause
+        names = ["about", "agrees", "cause", "canned", "supersedes"]
+    elif isinstance(entry, Resolution):
+        value = {"pass": True, "fail": False}.get(entry.reading, entry.reading)
+        names = ["reading", "cause", "self_resolved", "supersedes"]
+    else:
+        raise TypeError(f"entry {logged.id} is a {entry.kind}, which says nothing of an item")
+    feedback = _said(logged, f"{entry.check or ANSWER}{_SUFFIX.get(entry.kind, '')}", value, entry.reason)
+    facts = {"entry": logged.id, "kind": entry.kind, "check": entry.check} | {n: getattr(entry, n) for n in names}
+    if isinstance(entry, Resolution):
+        facts["cites"] = " ".join(entry.cites)
+    feedback.metadata = {f"evallib.{name}": plain(_word(fact)) for name, fact in facts.items()}
     return feedback
 
 
@@ -202,10 +187,16 @@ def _of_withdrawal(logged: LoggedEntry, name: str) -> Feedback:
     entry = logged.entry
     if not isinstance(entry, Withdrawal):
         raise TypeError(f"entry {logged.id} is a {entry.kind}, not a withdrawal")
-    rationale = cut_bytes(entry.reason, f"whole in the log entry {logged.id}")
-    at = milliseconds(entry.time)
-    feedback = _feedback(reading_id(logged.id), name, None, at=at, source=("HUMAN", entry.author), rationale=rationale)
-    return _with_error(feedback, "WITHDRAWN", "this reading was withdrawn")
+    feedback = _said(logged, f"{name}{_SUFFIX['withdrawal']}", "withdrawn", entry.reason)
+    feedback.metadata = {_ENTRY: logged.id, "evallib.kind": entry.kind, "evallib.withdraws": entry.withdraws}
+    return feedback
+
+
+def _said(logged: LoggedEntry, name: str, value: object, reason: str) -> Feedback:
+    """An assessment by the person who wrote the entry."""
+    rationale, at = cut_bytes(reason, f"whole in the log entry {logged.id}"), milliseconds(logged.entry.time)
+    source = ("HUMAN", logged.entry.author)
+    return _feedback(entry_id(logged.id), name, value, at=at, source=source, rationale=rationale)
 
 
 def _with_error(feedback: Feedback, code: str, message: str) -> Feedback:

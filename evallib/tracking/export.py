@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evallib.scoring import fold_all
 from evallib.store import LoggedEntry, Run
-from evallib.tracking.assessments import Said, long_reasons, overridden
+from evallib.tracking.assessments import Said, long_reasons
 from evallib.tracking.page import draw_page, find_experiment, find_run, write_page
 from evallib.tracking.place import check_uri, opened, shown
 from evallib.tracking.texts import RUN_TAG, milliseconds
@@ -137,7 +137,8 @@ class _Mirror:
     def complete(self, plan: TracePlan, info: TraceInfo) -> int:
         """Add what a trace that is there lacks; how many assessments that were.
 
-        It is never started again: that would make overridden assessments valid once more.
+        It is never started again: that would make assessments valid that people overrode in MLflow. Nothing of ours
+        overrides or updates another assessment: that would lose what stood before.
         """
         if "mlflow.trace.spansLocation" not in info.tags:  # an export was killed between a trace and its spans
             self._add_spans([plan])
@@ -155,9 +156,5 @@ class _Mirror:
         made = self.said.assessments(plan.sample.key, plan.id, self.mlflow_run)
         missing = [assessment for assessment in made if assessment.assessment_id not in known]
         for assessment in missing:
-            assessment.overrides = overridden(self.said, assessment, there)
             self.tracing.log_assessment(plan.id, assessment)
-            for old in there:
-                if old.assessment_id == assessment.overrides:
-                    old.valid = False
         return len(missing)
