@@ -260,7 +260,7 @@ def adjudicate(given: Arguments) -> int:
         from evallib.session import ReviewSession
         from evallib.terminal import adjudicate as review
 
-        review(ReviewSession(found, given.adjudications, given.by))
+        review(ReviewSession([found], given.adjudications, given.by))
         return 0
     if given.sample is None or given.reading is None:
         raise InputError("one reading needs CASE, SAMPLE, --reading and --reason; leave CASE out to read the queue")

@@ -1,0 +1,130 @@
+"""The log by answer, kept folded while entries are added: one more entry costs the fold of one answer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from evallib.entries import Difference, Entry, Reading, Resolution, Rubric, Withdrawal
+from evallib.standing import Item, Stand, live_entries, own_reading, standing_readings
+from evallib.store import LoggedEntry, Run
+
+__all__ = ["AnswerId", "Logbook"]
+
+
+class AnswerId(NamedTuple):
+    """One answer of a stored run."""
+
+    run: str
+    case: str
+    sample: int
+
+
+@dataclass(slots=True)
+class _Folded:
+    stands: dict[str, Stand] = field(default_factory=dict)
+    """Check id, empty for the whole answer, to where its readings stand."""
+    stale: list[LoggedEntry] = field(default_factory=list)
+
+
+class Logbook:
+    """What the log says of the answers of some runs, by answer."""
+
+    def __init__(self, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> None:
+        self._runs = {run.id: run for run in runs}
+        self._written: dict[str, LoggedEntry] = {}
+        self._entries: dict[AnswerId, list[LoggedEntry]] = defaultdict(list)
+        self._rubrics: list[LoggedEntry] = []
+        """Rubrics, and what was said to take them back."""
+        self._seen: set[tuple[str, AnswerId]] = set()
+        self._written.update((logged.id, logged) for logged in log)
+        for logged in log:
+            self._file(logged)
+        self._folded: dict[AnswerId, _Folded] = defaultdict(_Folded)
+        for run in runs:
+            self._fold(run, log)
+
+    def _fold(self, run: Run, log: Sequence[LoggedEntry]) -> None:
+        readings = standing_readings(run, log)
+        for (case, sample, check), stand in readings.by_item.items():
+            self._folded[AnswerId(run.id, case, sample)].stands[check] = stand
+        for logged in readings.stale:
+            if isinstance(entry := logged.entry, Reading):
+                self._folded[AnswerId(run.id, entry.case, entry.sample)].stale.append(logged)
+
+    def _about(self, logged: LoggedEntry) -> AnswerId | Rubric | None:
+        """The answer an entry is about, through withdrawals of withdrawals; or the rubric."""
+        entry, passed = logged.entry, {logged.id}
+        while isinstance(entry, Withdrawal) and entry.withdraws in self._written and entry.withdraws not in passed:
+            passed.add(entry.withdraws)
+            entry = self._written[entry.withdraws].entry
+        if isinstance(entry, Reading | Difference | Resolution) and entry.run in self._runs:
+            return AnswerId(entry.run, entry.case, entry.sample)
+        return entry if isinstance(entry, Rubric) else None
+
+    def _file(self, logged: LoggedEntry) -> AnswerId | None:
+        about = self._about(logged)
+        if isinstance(about, Rubric):
+            self._rubrics.append(logged)
+        elif about:
+            self._entries[about].append(logged)
+            self._seen.add((logged.entry.author, about))
+            return about
+        return None
+
+    def add(self, logged: LoggedEntry) -> None:
+        """Take in an entry that was written now."""
+        self._written[logged.id] = logged
+        if (about := self._file(logged)) is not None:
+            self._folded.pop(about, None)
+            self._fold(self._runs[about.run], self.log_of(about))
+
+    @property
+    def written(self) -> list[LoggedEntry]:
+        """The whole log."""
+        return list(self._written.values())
+
+    def entry(self, id_: str) -> Entry:
+        """The entry of that id."""
+        return self._written[id_].entry
+
+    def log_of(self, answer: AnswerId) -> list[LoggedEntry]:
+        """All that the log says of an answer and of what it is judged by."""
+        return [*self._rubrics, *self._entries.get(answer, ())]
+
+    def stand(self, item: Item) -> Stand | None:
+        """Where the readings of an item stand; None when nobody's does."""
+        folded = self._folded.get(AnswerId(*item[:3]))
+        return folded.stands.get(item.check) if folded else None
+
+    def stands(self, answer: AnswerId) -> Mapping[str, Stand]:
+        """Check id, empty for the whole answer, to where its readings stand."""
+        return folded.stands if (folded := self._folded.get(answer)) else {}
+
+    def is_stale(self, item: Item) -> bool:
+        """Whether somebody read the item in another answer's or rubric's words."""
+        folded = self._folded.get(AnswerId(*item[:3]))
+        return folded is not None and any(getattr(e.entry, "check", "") == item.check for e in folded.stale)
+
+    def own(self, item: Item, author: str) -> LoggedEntry | None:
+        """The author's newest standing reading of an item."""
+        stand = self.stand(item)
+        mine = [e for e in stand.entries if e.entry.author == author] if stand else []
+        return mine[-1] if mine else None
+
+    def amended(self, item: Item, author: str) -> str:
+        """Id of the reading that a next one by `author` amends, a stale one too; else empty."""
+        run, case, sample, check = item
+        return own_reading(self._runs[run], self.log_of(AnswerId(run, case, sample)), author, (case, sample, check))
+
+    def has_seen(self, answer: AnswerId, author: str) -> bool:
+        """Whether `author` ever said something of an answer, and so was told what strict says."""
+        return (author, answer) in self._seen
+
+    def history(self, answer: AnswerId) -> Iterable[tuple[LoggedEntry, bool]]:
+        """Every entry about an answer, oldest first, and whether it was taken back."""
+        entries = sorted(self._entries.get(answer, ()), key=lambda e: (e.entry.time, e.id))
+        live = {logged.id for logged in live_entries(entries)}
+        return [(logged, logged.id not in live) for logged in entries]
