@@ -19,17 +19,9 @@ from evallib.standing import Item, Stand
 from evallib.store import Run, standing_rescorings
 
 __all__ = [
-    "EVERYTHING",
-    "FEWEST_PASSES",
-    "Query",
-    "Queue",
-    "Unit",
-    "arms",
-    "outcome_word",
-    "parse_query",
-    "queue_items",
+    "EVERYTHING", "FEWEST_PASSES", "Query", "Queue", "Unit", "arms", "outcome_word", "parse_query", "queue_items",
     "seed_of",
-]
+]  # fmt: skip
 
 Unit = Literal["answer", "check"]
 FEWEST_PASSES = 5
@@ -97,7 +89,7 @@ def parse_query(words: str | Sequence[str]) -> Query:
             known = " ".join([*(f"{name}=…" for name in _WORDS), *_FLAGS])
             raise InputError(f"{word!r}: is no word of a query; there are: {known}")
     facets: dict[str, Any] = {name: tuple(dict.fromkeys(found[name])) for name in _WORDS}
-    return Query(**facets, **{name: bool(found[name]) for name in _FLAGS})
+    return Query(**facets | {name: bool(found[name]) for name in _FLAGS})
 
 
 def _split(words: str | Sequence[str]) -> list[str]:

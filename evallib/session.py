@@ -233,6 +233,13 @@ class ReviewSession:
             return outcome_word(verdict.passed), "", verdict.reason, read
         return word(outcome), ", ".join(outcome.failed), outcome.reason, read
 
+    def find(self, item: Item, words: str) -> tuple[int, int]:
+        """Where the answer of an item says `words`, in code points; InputError when it does not."""
+        start = self._sample(item).answer.find(words) if words else -1
+        if start < 0:
+            raise InputError(f"the answer does not say {words!r}; cite it to the letter")
+        return start, start + len(words)
+
     def next_check(self, item: Item) -> Item:
         """The next check of the same answer as an item, those against it first; after the last, the answer."""
         run = self._seen_run(item)
@@ -379,6 +386,11 @@ class ReviewSession:
         return logged
 
     # how far it is, and what is half said
+
+    @property
+    def saved(self) -> int:
+        """How many readings of this sitting were not taken back."""
+        return sum(isinstance(logged.entry, Reading) for logged in self._made)
 
     @property
     def progress(self) -> dict[str, Any]:
