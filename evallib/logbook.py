@@ -1,10 +1,9 @@
-"""The log by answer, kept folded while entries are added: one more entry costs the fold of one answer."""
+"""The log by answer, so that asking about one answer, or adding an entry, costs no walk through all of it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from evallib.entries import Difference, Entry, Reading, Resolution, Rubric, Withdrawal
@@ -22,15 +21,17 @@ class AnswerId(NamedTuple):
     sample: int
 
 
-@dataclass(slots=True)
-class _Folded:
-    stands: dict[str, Stand] = field(default_factory=dict)
+class _Folded(NamedTuple):
+    stands: Mapping[str, Stand]
     """Check id, empty for the whole answer, to where its readings stand."""
-    stale: list[LoggedEntry] = field(default_factory=list)
+    stale: tuple[LoggedEntry, ...] = ()
+
+
+_UNREAD = _Folded({})
 
 
 class Logbook:
-    """What the log says of the answers of some runs, by answer."""
+    """What the log says of the answers of some runs; each answer is folded when asked for, and anew after an entry."""
 
     def __init__(self, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> None:
         self._runs = {run.id: run for run in runs}
@@ -42,17 +43,17 @@ class Logbook:
         self._written.update((logged.id, logged) for logged in log)
         for logged in log:
             self._file(logged)
-        self._folded: dict[AnswerId, _Folded] = defaultdict(_Folded)
-        for run in runs:
-            self._fold(run, log)
+        self._folded: dict[AnswerId, _Folded] = {}
 
-    def _fold(self, run: Run, log: Sequence[LoggedEntry]) -> None:
-        readings = standing_readings(run, log)
-        for (case, sample, check), stand in readings.by_item.items():
-            self._folded[AnswerId(run.id, case, sample)].stands[check] = stand
-        for logged in readings.stale:
-            if isinstance(entry := logged.entry, Reading):
-                self._folded[AnswerId(run.id, entry.case, entry.sample)].stale.append(logged)
+    def _fold(self, answer: AnswerId) -> _Folded:
+        """Where the readings of an answer stand, folded when it is first asked for."""
+        if answer not in self._entries:
+            return _UNREAD
+        if answer not in self._folded:
+            readings = standing_readings(self._runs[answer.run], self.log_of(answer))
+            stands = {check: stand for (_, _, check), stand in readings.by_item.items()}
+            self._folded[answer] = _Folded(stands, readings.stale)
+        return self._folded[answer]
 
     def _about(self, logged: LoggedEntry) -> AnswerId | Rubric | None:
         """The answer an entry is about, through withdrawals of withdrawals; or the rubric."""
@@ -79,7 +80,6 @@ class Logbook:
         self._written[logged.id] = logged
         if (about := self._file(logged)) is not None:
             self._folded.pop(about, None)
-            self._fold(self._runs[about.run], self.log_of(about))
 
     @property
     def written(self) -> list[LoggedEntry]:
@@ -96,20 +96,21 @@ class Logbook:
 
     def stand(self, item: Item) -> Stand | None:
         """Where the readings of an item stand; None when nobody's does."""
-        folded = self._folded.get(AnswerId(*item[:3]))
-        return folded.stands.get(item.check) if folded else None
+        return self._fold(AnswerId(*item[:3])).stands.get(item.check)
 
     def stands(self, answer: AnswerId) -> Mapping[str, Stand]:
         """Check id, empty for the whole answer, to where its readings stand."""
-        return folded.stands if (folded := self._folded.get(answer)) else {}
+        return self._fold(answer).stands
 
     def is_stale(self, item: Item) -> bool:
         """Whether somebody read the item in another answer's or rubric's words."""
-        folded = self._folded.get(AnswerId(*item[:3]))
-        return folded is not None and any(getattr(e.entry, "check", "") == item.check for e in folded.stale)
+        stale = self._fold(AnswerId(*item[:3])).stale
+        return any(getattr(logged.entry, "check", "") == item.check for logged in stale)
 
     def own(self, item: Item, author: str) -> LoggedEntry | None:
         """The author's newest standing reading of an item."""
+        if not self.has_seen(AnswerId(*item[:3]), author):
+            return None
         stand = self.stand(item)
         mine = [e for e in stand.entries if e.entry.author == author] if stand else []
         return mine[-1] if mine else None

@@ -24,6 +24,8 @@ __all__ = [
 ]  # fmt: skip
 
 Unit = Literal["answer", "check"]
+Strict = Mapping[str, Mapping[SampleKey, Outcome]]
+"""Run id to its strict outcomes, in stored order."""
 FEWEST_PASSES = 5
 """Strict passes that a blind queue holds of each run (and check) at least, also where nothing failed."""
 
@@ -114,12 +116,11 @@ class Queue:
 
     items: tuple[Item, ...] = ()
     chosen: Mapping[Item, str] = field(default_factory=dict)
-    outcomes: Mapping[str, Mapping[SampleKey, Outcome]] = field(default_factory=dict)
-    """Run id to its strict outcomes."""
 
 
 def queue_items(  # noqa: PLR0913  # what a query is about, each by its name
     runs: Sequence[Run],
+    strict: Strict,
     log: Logbook,
     query: Query = EVERYTHING,
     *,
@@ -129,7 +130,7 @@ def queue_items(  # noqa: PLR0913  # what a query is about, each by its name
     seed: int | None = None,
     is_open: Callable[[Item], bool] = lambda _: True,
 ) -> Queue:
-    """The items that `query` asks for.
+    """The items that `query` asks for, over the `strict` outcomes of `runs` and what the log says.
 
     Sighted, in stored order. Blind, shuffled by the seed and the author: every strict failure of each run (of each
     run and check, when verdicts are read), and as many strict passes drawn at random, at least FEWEST_PASSES. The draw
@@ -139,18 +140,17 @@ def queue_items(  # noqa: PLR0913  # what a query is about, each by its name
     if blind:
         _refuse_betrayal(query, unit)
     _refuse_unknown(runs, query)
-    outcomes = {run.id: fold_all(run.samples, run.verdicts, run.suite.pass_rule) for run in runs}
-    rows = [row for run in runs for row in _rows(run, outcomes[run.id], unit)]
-    facets = _Facets(runs, log, query, author, unit, outcomes)
+    rows = [row for run in runs for row in _rows(run, strict[run.id], unit)]
+    facets = _Facets(runs, strict, log, query, author, unit)
     seed = seed_of(runs) if seed is None else seed
     if not blind:
         kept = [row for row in rows if facets.fits(row) and (not query.open or is_open(row.item))]
         said = f"by query: {query.words}" if query.words else "every answer"
-        return Queue(tuple(row.item for row in kept), {row.item: _sighted(row, query, said) for row in kept}, outcomes)
+        return Queue(tuple(row.item for row in kept), {row.item: _sighted(row, query, said) for row in kept})
     chosen = dict(_draw([row for row in rows if facets.of_case(row)], query, seed))
     drawn = [item for item in chosen if facets.of_log(item) and (not query.open or is_open(item))]
     random.Random(f"{seed}/{author}").shuffle(drawn)  # noqa: S311  # an order, no secret
-    return Queue(tuple(drawn), chosen, outcomes)
+    return Queue(tuple(drawn), chosen)
 
 
 def _sighted(row: _Row, query: Query, said: str) -> str:
@@ -253,13 +253,13 @@ class _Facets:
     def __init__(  # noqa: PLR0917  # the things a query is about
         self,
         runs: Sequence[Run],
+        strict: Strict,
         log: Logbook,
         query: Query,
         author: str,
         unit: Unit,
-        outcomes: Mapping[str, Mapping[SampleKey, Outcome]],
     ) -> None:
-        self._log, self._query, self._author, self._unit, self._outcomes = log, query, author, unit, outcomes
+        self._log, self._query, self._author, self._unit, self._strict = log, query, author, unit, strict
         self._runs = {run.id: run for run in runs}
         self._flips = cache(self._flipped)
 
@@ -313,7 +313,7 @@ class _Facets:
     def _flipped(self, run_id: str) -> set[tuple[str, int, str]]:
         """(case, sample, check) of what a standing rescoring of the run says otherwise; check is empty for answers."""
         run = self._runs[run_id]
-        strict = self._outcomes[run_id]
+        strict = self._strict[run_id]
         before = {(v.case_id, v.sample, v.check_id): v.passed for v in run.verdicts}
         flips: set[tuple[str, int, str]] = set()
         for rescoring in standing_rescorings(run, self._log.written):

@@ -15,7 +15,8 @@ from evallib.history import entry_line
 from evallib.logbook import AnswerId, Logbook
 from evallib.masking import mask
 from evallib.queue import EVERYTHING, Query, Unit, arms, outcome_word, parse_query, queue_items, seed_of
-from evallib.records import Sample, Verdict
+from evallib.records import Outcome, Sample, SampleKey, Verdict
+from evallib.scoring import fold
 from evallib.sheet import Reveal, Sheet, make_sheet, said_of, word
 from evallib.standing import Item, Rubrics, Stand, live_entries
 from evallib.store import Drafts, LoggedEntry, Run, append_entry, read_log
@@ -32,6 +33,11 @@ _PACE_OF = 20
 def canned(cause: str) -> str:
     """The ready-made reason of a cause; empty where only the reviewer's own words say anything."""
     return "" if cause in {"other", "unknown"} else CAUSES.get(cause, "")
+
+
+def _outcomes(run: Run) -> dict[SampleKey, Outcome]:
+    verdicts = run.verdicts_of
+    return {sample.key: fold(sample, verdicts[sample.key], run.suite.pass_rule) for sample in run.samples}
 
 
 class ReviewSession:
@@ -62,6 +68,7 @@ class ReviewSession:
         self._adjudications = adjudications
         self._drafts = Drafts(adjudications)
         self._log = Logbook(runs, read_log(adjudications))
+        self._strict = {run.id: _outcomes(run) for run in runs}
         self._arms = arms(runs, self.seed)
         self._made: list[LoggedEntry] = []
         self._undone: list[tuple[LoggedEntry, LoggedEntry]] = []
@@ -87,8 +94,8 @@ class ReviewSession:
     def _line_up(self, query: Query) -> None:
         """Make the queue that `query` asks for; it stays the same until the next one is asked for."""
         made = queue_items(
-            list(self.runs.values()), self._log, query, author=self._author, blind=self.blind, unit=self.unit,
-            seed=self.seed, is_open=lambda item: self.stage(item) != "done",
+            list(self.runs.values()), self._strict, self._log, query, author=self._author, blind=self.blind,
+            unit=self.unit, seed=self.seed, is_open=lambda item: self.stage(item) != "done",
         )  # fmt: skip
         self.query, self._queue = query, made
         self._place = {item: place for place, item in enumerate(made.items)}
@@ -202,7 +209,7 @@ class ReviewSession:
     def _reveal(self, item: Item, *, unmasked: bool) -> Reveal:
         run, key = self.runs[item.run], (item.case, item.sample)
         hide = (lambda text: text) if unmasked else mask
-        outcome = self._queue.outcomes[item.run][key]
+        outcome = self._strict[item.run][key]
         verdicts = [replace(v, reason=hide(v.reason)) for v in run.verdicts_of[key] if item.check in {"", v.check_id}]
         against = [v for v in verdicts if v.passed is False or v.status == "not_scored"]
         against.sort(key=lambda v: v.check_id not in outcome.failed)
@@ -226,7 +233,7 @@ class ReviewSession:
     def strict_row(self, item: Item) -> tuple[str, str, str, str]:
         """Strict's word, the checks against an item, the reason, and what everybody read; InputError while hidden."""
         run = self._seen_run(item)
-        outcome = self._queue.outcomes[run.id][item.case, item.sample]
+        outcome = self._strict[run.id][item.case, item.sample]
         read = "; ".join(said_of(list(self._log.stands(AnswerId(*item[:3])).values())))
         if item.check:
             verdict = next(v for v in run.verdicts_of[item.case, item.sample] if v.check_id == item.check)
@@ -256,7 +263,7 @@ class ReviewSession:
         repeats = [
             Item(run.id, *key)
             for run in self.runs.values()
-            for key, outcome in self._queue.outcomes[run.id].items()
+            for key, outcome in self._strict[run.id].items()
             if key[0] == item.case and outcome.passed and (run.id, *key) != item[:3]
         ]
         texts = [mask(self._sample(one).answer) for one in repeats if not self.is_blind(one)]
