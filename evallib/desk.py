@@ -73,6 +73,6 @@ def readings_frame(session: ReviewSession) -> pd.DataFrame:
         ]
         for item, stand in session.stands()
         for logged in stand.entries
-        if isinstance(entry := logged.entry, Reading) and not session.is_blind(item)
+        if isinstance(entry := logged.entry, Reading)
     ]
     return pd.DataFrame(rows, columns=columns).assign(label=POST_HOC_LABEL)

@@ -10,7 +10,7 @@ from evallib.entries import Difference, Entry, Reading, Resolution, Rubric, With
 from evallib.standing import Item, Stand, live_entries, own_reading, standing_readings
 from evallib.store import LoggedEntry, Run
 
-__all__ = ["AnswerId", "Logbook"]
+__all__ = ["AnswerId", "Logbook", "answer_of"]
 
 
 class AnswerId(NamedTuple):
@@ -19,6 +19,11 @@ class AnswerId(NamedTuple):
     run: str
     case: str
     sample: int
+
+
+def answer_of(item: Item) -> AnswerId:
+    """The answer that an item is of."""
+    return AnswerId(item.run, item.case, item.sample)
 
 
 class _Folded(NamedTuple):
@@ -96,7 +101,7 @@ class Logbook:
 
     def stand(self, item: Item) -> Stand | None:
         """Where the readings of an item stand; None when nobody's does."""
-        return self._fold(AnswerId(*item[:3])).stands.get(item.check)
+        return self._fold(answer_of(item)).stands.get(item.check)
 
     def stands(self, answer: AnswerId) -> Mapping[str, Stand]:
         """Check id, empty for the whole answer, to where its readings stand."""
@@ -104,12 +109,12 @@ class Logbook:
 
     def is_stale(self, item: Item) -> bool:
         """Whether somebody read the item in another answer's or rubric's words."""
-        stale = self._fold(AnswerId(*item[:3])).stale
+        stale = self._fold(answer_of(item)).stale
         return any(getattr(logged.entry, "check", "") == item.check for logged in stale)
 
     def own(self, item: Item, author: str) -> LoggedEntry | None:
         """The author's newest standing reading of an item."""
-        if not self.has_seen(AnswerId(*item[:3]), author):
+        if not self.has_seen(answer_of(item), author):
             return None
         stand = self.stand(item)
         mine = [e for e in stand.entries if e.entry.author == author] if stand else []
@@ -117,8 +122,7 @@ class Logbook:
 
     def amended(self, item: Item, author: str) -> str:
         """Id of the reading that a next one by `author` amends, a stale one too; else empty."""
-        run, case, sample, check = item
-        return own_reading(self._runs[run], self.log_of(AnswerId(run, case, sample)), author, (case, sample, check))
+        return own_reading(self._runs[item.run], self.log_of(answer_of(item)), author, item[1:])
 
     def has_seen(self, answer: AnswerId, author: str) -> bool:
         """Whether `author` ever said something of an answer, and so was told what strict says."""

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from evallib.entries import CAUSES
 from evallib.errors import InputError
-from evallib.logbook import AnswerId, Logbook
+from evallib.logbook import Logbook, answer_of
 from evallib.records import Outcome, SampleKey, digest
 from evallib.scoring import fold_all
 from evallib.standing import Item, Stand
@@ -305,7 +305,7 @@ class _Facets:
 
     def _stands(self, item: Item) -> list[Stand]:
         """What was read of an item: of an answer also what was read of its checks."""
-        stands = self._log.stands(AnswerId(*item[:3]))
+        stands = self._log.stands(answer_of(item))
         if self._unit == "answer":
             return list(stands.values())
         return [stands[item.check]] if item.check in stands else []

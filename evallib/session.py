@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -10,11 +11,11 @@ from typing import Any
 
 from evallib.adjudication import make_difference, make_reading, strict_word
 from evallib.entries import CAUSES, Difference, Entry, Reading, Withdrawal
-from evallib.errors import InputError
+from evallib.errors import EvallibError, InputError
 from evallib.history import entry_line
-from evallib.logbook import AnswerId, Logbook
+from evallib.logbook import AnswerId, Logbook, answer_of
 from evallib.masking import mask
-from evallib.queue import EVERYTHING, Query, Unit, arms, outcome_word, parse_query, queue_items, seed_of
+from evallib.queue import EVERYTHING, Query, Queue, Unit, arms, outcome_word, parse_query, queue_items, seed_of
 from evallib.records import Outcome, Sample, SampleKey, Verdict
 from evallib.scoring import fold
 from evallib.sheet import Reveal, Sheet, make_sheet, said_of, word
@@ -98,9 +99,20 @@ class ReviewSession:
             unit=self.unit, seed=self.seed, is_open=lambda item: self.stage(item) != "done",
         )  # fmt: skip
         self.query, self._queue = query, made
+        self._unseen = {a for a in map(answer_of, self._whole(made)) if not self._log.has_seen(a, self._author)}
         self._place = {item: place for place, item in enumerate(made.items)}
         self._read = {item for item in made.items if self._log.own(item, self._author)}
         self._done = {item for item in self._read if self.stage(item) == "done"}
+
+    def _whole(self, made: Queue) -> Iterable[Item]:
+        """What the queue holds without facets: what must stay blind while a part of it is looked at."""
+        if not self.query.words:
+            return made.items
+        runs, everything = list(self.runs.values()), Query(all=self.query.all)
+        return queue_items(
+            runs, self._strict, self._log, everything, author=self._author, blind=self.blind, unit=self.unit,
+            seed=self.seed,
+        ).items  # fmt: skip
 
     @property
     def queue(self) -> tuple[Item, ...]:
@@ -115,10 +127,6 @@ class ReviewSession:
         here = self.queue[self.position] if self.queue else None
         self._line_up(parse_query(words))
         self.position = self._place[here] if here in self._place else self.next_open(-1)
-
-    def chosen(self, item: Item) -> str:
-        """How an item came to be read, as the log says it."""
-        return self._queue.chosen.get(item, "by hand")
 
     # where the reviewer is
 
@@ -137,7 +145,8 @@ class ReviewSession:
         """Go to a place in the queue, or to the end that is nearer; a next session of the same queue begins there."""
         self.position = max(0, min(position, len(self.queue) - 1))
         if self.queue and self._author:
-            self._drafts.keep(self._sitting(), {"item": list(self.queue[self.position])})
+            with suppress(EvallibError):  # a place that is not kept is no reason to stop reading
+                self._drafts.keep(self._sitting(), {"item": list(self.queue[self.position])})
         return self.position
 
     def next_open(self, position: int) -> int:
@@ -172,9 +181,19 @@ class ReviewSession:
             return own.entry.reading
         return "skip" if item in self._skipped else ""
 
+    def own(self, item: Item) -> dict[str, Any]:
+        """The reviewer's own standing reading, with what was said of its difference; empty when there is none."""
+        own, stand = self._log.own(item, self._author), self._log.stand(item)
+        if own is None or stand is None or not isinstance(own.entry, Reading):
+            return {}
+        said = stand.differences.get(own.id, own).entry
+        agrees = bool(getattr(said, "agrees", False))
+        words = {"cause": stand.cause(own), "reason": stand.reason(own)}
+        return {"id": own.id, "reading": own.entry.reading, **words, "agrees": agrees}
+
     def is_blind(self, item: Item) -> bool:
         """Whether what strict says is hidden from this reviewer: until they ever read the answer, or a check of it."""
-        return self.blind and not self._log.has_seen(AnswerId(*item[:3]), self._author)
+        return self.blind and not self._log.has_seen(answer_of(item), self._author)
 
     def agrees(self, item: Item, reading: str) -> bool:
         """Whether a reading says what strict says; InputError while that is hidden."""
@@ -189,7 +208,7 @@ class ReviewSession:
         """All there is to read of an item; while it is blind, nothing that is hidden is in it."""
         run = self.runs[item.run]
         reveal = None if self.is_blind(item) else self._reveal(item, unmasked=unmasked)
-        rubrics = Rubrics(run, live_entries(self._log.log_of(AnswerId(*item[:3]))))
+        rubrics = Rubrics(run, live_entries(self._log.log_of(answer_of(item))))
         return make_sheet(
             run, self._sample(item), item.check, rubrics, place=self.place(item), unmasked=unmasked, reveal=reveal
         )
@@ -201,7 +220,7 @@ class ReviewSession:
     @property
     def hidden(self) -> bool:
         """Whether runs and models go by pseudonyms: one name told would tell of every answer that is still blind."""
-        return self.blind and len(self._read) < len(self.queue)
+        return self.blind and bool(self._unseen)
 
     def _sample(self, item: Item) -> Sample:
         return self.runs[item.run].by_key[item.case, item.sample]
@@ -213,7 +232,7 @@ class ReviewSession:
         verdicts = [replace(v, reason=hide(v.reason)) for v in run.verdicts_of[key] if item.check in {"", v.check_id}]
         against = [v for v in verdicts if v.passed is False or v.status == "not_scored"]
         against.sort(key=lambda v: v.check_id not in outcome.failed)
-        stands = list(self._log.stands(AnswerId(*item[:3])).values())
+        stands = list(self._log.stands(answer_of(item)).values())
         return Reveal(
             strict_word(run, *item[1:]),
             outcome,
@@ -224,17 +243,16 @@ class ReviewSession:
         )
 
     def stands(self) -> Iterator[tuple[Item, Stand]]:
-        """What was read of the runs, in stored order: items that are blind for this reviewer too."""
-        for run in self.runs.values():
-            for key in run.by_key:
-                for check, stand in self._log.stands(AnswerId(run.id, *key)).items():
-                    yield Item(run.id, *key, check), stand
+        """What was read of the runs, in stored order, but for answers that are blind for this reviewer."""
+        for answer in (AnswerId(run.id, *key) for run in self.runs.values() for key in run.by_key):
+            if not self.is_blind(Item(*answer)):
+                yield from ((Item(*answer, check), stand) for check, stand in self._log.stands(answer).items())
 
     def strict_row(self, item: Item) -> tuple[str, str, str, str]:
         """Strict's word, the checks against an item, the reason, and what everybody read; InputError while hidden."""
         run = self._seen_run(item)
         outcome = self._strict[run.id][item.case, item.sample]
-        read = "; ".join(said_of(list(self._log.stands(AnswerId(*item[:3])).values())))
+        read = "; ".join(said_of(list(self._log.stands(answer_of(item)).values())))
         if item.check:
             verdict = next(v for v in run.verdicts_of[item.case, item.sample] if v.check_id == item.check)
             return outcome_word(verdict.passed), "", verdict.reason, read
@@ -273,7 +291,7 @@ class ReviewSession:
     def history(self, item: Item) -> tuple[str, ...]:
         """Every entry about the answer of an item, withdrawn ones marked, one line each, oldest first."""
         self._seen_run(item)
-        return tuple(mask(entry_line(e, gone=gone)) for e, gone in self._log.history(AnswerId(*item[:3])))
+        return tuple(mask(entry_line(e, gone=gone)) for e, gone in self._log.history(answer_of(item)))
 
     def canned(self, cause: str) -> str:
         """The ready-made reason of a cause; empty where only the reviewer's own words say anything."""
@@ -309,8 +327,8 @@ class ReviewSession:
         entry = make_reading(
             self.runs[item.run], item.case, item.sample, check=item.check, reading=reading, author=self._author,
             cause=cause or "unknown", reason=reason, blind=blind, span=span, canned=canned, seconds=seconds,
-            chosen=self.chosen(item), plan=self.plan if item in self._place else "",
-            log=self._log.log_of(AnswerId(*item[:3])), supersedes=self._log.amended(item, self._author),
+            chosen=self._queue.chosen.get(item, "by hand"), plan=self.plan if item in self._place else "",
+            log=self._log.log_of(answer_of(item)), supersedes=self._log.amended(item, self._author),
         )  # fmt: skip
         logged = self._write(entry, seq)
         if seconds is not None:
@@ -354,12 +372,14 @@ class ReviewSession:
 
     def _counted(self, logged: LoggedEntry) -> LoggedEntry:
         """Keep what is read and what is done in step with an entry that was written."""
-        item = self._item_of(logged)
+        item = self.item_of(logged)
+        self._unseen.discard(answer_of(item))
         for kept, belongs in ((self._read, self.stage(item) != "read"), (self._done, self.stage(item) == "done")):
             (kept.add if belongs and item in self._place else kept.discard)(item)
         return logged
 
-    def _item_of(self, logged: LoggedEntry) -> Item:
+    def item_of(self, logged: LoggedEntry) -> Item:
+        """The item that an entry of this sitting is about."""
         entry = logged.entry
         while isinstance(entry, Withdrawal):
             entry = self._log.entry(entry.withdraws)
@@ -388,7 +408,7 @@ class ReviewSession:
 
     def _take_back(self, entry: LoggedEntry, reason: str, seq: str) -> LoggedEntry:
         logged = self._write(Withdrawal(author=self._author, withdraws=entry.id, reason=reason), seq)
-        if (item := self._item_of(logged)) in self._place:
+        if (item := self.item_of(logged)) in self._place:
             self.go(self._place[item])
         return logged
 
