@@ -14,7 +14,7 @@ from evallib.entries import CAUSES, Difference, Entry, Reading, Withdrawal
 from evallib.errors import EvallibError, InputError
 from evallib.history import entry_line
 from evallib.logbook import AnswerId, Logbook, answer_of
-from evallib.masking import mask
+from evallib.masking import Masks, masks_of
 from evallib.queue import EVERYTHING, Query, Queue, Unit, arms, outcome_word, parse_query, queue_items, seed_of
 from evallib.records import Outcome, Sample, SampleKey, Verdict
 from evallib.scoring import fold
@@ -207,10 +207,11 @@ class ReviewSession:
     def sheet(self, item: Item, *, unmasked: bool = False) -> Sheet:
         """All there is to read of an item; while it is blind, nothing that is hidden is in it."""
         run = self.runs[item.run]
-        reveal = None if self.is_blind(item) else self._reveal(item, unmasked=unmasked)
+        masks = None if unmasked else masks_of(self._sample(item))
+        reveal = None if self.is_blind(item) else self._reveal(item, masks)
         rubrics = Rubrics(run, live_entries(self._log.log_of(answer_of(item))))
         return make_sheet(
-            run, self._sample(item), item.check, rubrics, place=self.place(item), unmasked=unmasked, reveal=reveal
+            run, self._sample(item), item.check, rubrics, place=self.place(item), masks=masks, reveal=reveal
         )
 
     def place(self, item: Item) -> str:
@@ -225,9 +226,9 @@ class ReviewSession:
     def _sample(self, item: Item) -> Sample:
         return self.runs[item.run].by_key[item.case, item.sample]
 
-    def _reveal(self, item: Item, *, unmasked: bool) -> Reveal:
+    def _reveal(self, item: Item, masks: Masks | None) -> Reveal:
         run, key = self.runs[item.run], (item.case, item.sample)
-        hide = (lambda text: text) if unmasked else mask
+        hide = masks.mask if masks else str
         outcome = self._strict[item.run][key]
         verdicts = [replace(v, reason=hide(v.reason)) for v in run.verdicts_of[key] if item.check in {"", v.check_id}]
         against = [v for v in verdicts if v.passed is False or v.status == "not_scored"]
@@ -284,14 +285,18 @@ class ReviewSession:
             for key, outcome in self._strict[run.id].items()
             if key[0] == item.case and outcome.passed and (run.id, *key) != item[:3]
         ]
-        texts = [mask(self._sample(one).answer) for one in repeats if not self.is_blind(one)]
-        answer = mask(self._sample(item).answer)
-        return word_diff(found, answer) if (found := nearest(answer, texts)) is not None else ()
+        answer = self._sample(item).answer
+        other = nearest(answer, (self._sample(one).answer for one in repeats if not self.is_blind(one)))
+        if other is None:
+            return ()
+        masks = Masks([answer, other])
+        return word_diff(masks.mask(other), masks.mask(answer))
 
     def history(self, item: Item) -> tuple[str, ...]:
         """Every entry about the answer of an item, withdrawn ones marked, one line each, oldest first."""
         self._seen_run(item)
-        return tuple(mask(entry_line(e, gone=gone)) for e, gone in self._log.history(answer_of(item)))
+        masks = masks_of(self._sample(item))
+        return tuple(masks.mask(entry_line(e, gone=gone)) for e, gone in self._log.history(answer_of(item)))
 
     def canned(self, cause: str) -> str:
         """The ready-made reason of a cause; empty where only the reviewer's own words say anything."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from evallib.checks.placeholders import masked
 from evallib.entries import Reading
-from evallib.masking import credentials, mask
+from evallib.masking import Masks
 from evallib.records import Outcome, Sample, ToolCall, Verdict, canonical_json
 from evallib.standing import Rubrics, Stand
 from evallib.stdout import visible
 from evallib.store import Run
 
 __all__ = ["Fold", "Reveal", "Segment", "Sheet", "cut", "make_sheet", "said_of", "visible", "word"]
+
+
+Hide = Callable[[str], str]
 
 
 class Segment(NamedTuple):
@@ -105,15 +108,13 @@ def _places(segment: Segment) -> Iterator[tuple[int, int]]:
 
 
 def make_sheet(
-    run: Run, sample: Sample, check: str, rubrics: Rubrics, *, place: str, unmasked: bool = False,
+    run: Run, sample: Sample, check: str, rubrics: Rubrics, *, place: str, masks: Masks | None = None,
     reveal: Reveal | None = None,
 ) -> Sheet:  # fmt: skip
     """The sheet of one item; what `reveal` holds is marked in the answer and the calls, and nothing without it."""
     case = run.suite.by_id[sample.case_id]
-    hide = _same if unmasked else mask
+    hide = masks.mask if masks else _same
     verdicts = (*reveal.against, *reveal.others) if reveal else ()
-    secret = [] if unmasked else credentials(sample.answer)
-    folds = tuple(_folds(sample, verdicts, hide))
     asked = tuple(turn.request for turn in sample.turns if turn.request) or tuple(step.sent for step in case.steps)
     facts = {name: value if isinstance(value, str) else canonical_json(value) for name, value in case.key.items()}
     return Sheet(
@@ -123,11 +124,11 @@ def make_sheet(
         check,
         case.title,
         tuple(map(hide, asked)),
-        cut(sample.answer, verdicts, secret),
-        folds,
+        cut(sample.answer, verdicts, masks.spans(sample.answer) if masks else ()),
+        tuple(_folds(sample, verdicts, hide)),
         tuple((name, hide(text)) for name, text in facts.items()),
         tuple((one, text) for one, text in rubrics.shown(sample.case_id, check).items() if text),
-        bool(secret) or (not unmasked and any(mask(text) != text for text in _texts(sample, asked))),
+        masks is not None and masks.used,
         reveal,
     )
 
@@ -136,12 +137,7 @@ def _same(text: str) -> str:
     return text
 
 
-def _texts(sample: Sample, asked: Iterable[str]) -> Iterator[str]:
-    yield from asked
-    yield from (fold.text for fold in _folds(sample, (), _same))
-
-
-def _folds(sample: Sample, verdicts: Sequence[Verdict], hide: Any) -> list[Fold]:
+def _folds(sample: Sample, verdicts: Sequence[Verdict], hide: Hide) -> list[Fold]:
     turns = sample.turns
     decided: dict[tuple[int, int], list[str]] = {}
     for verdict in verdicts:
@@ -163,7 +159,7 @@ def _folded(section: str, label: str, text: str) -> Fold:
     return Fold(section, label + _one_line(text, 110), text)
 
 
-def _call(section: str, call: ToolCall, hide: Any, checks: Sequence[str] = ()) -> Fold:
+def _call(section: str, call: ToolCall, hide: Hide, checks: Sequence[str] = ()) -> Fold:
     came = f"✗ {call.error}" if call.error else "no reply" if call.result is None else call.result
     given = ", ".join(f"{name}={value}" for name, value in call.arguments.items())
     line = f"{call.name}({_one_line(hide(given), 70)}) → {_one_line(hide(came), 70)}"
