@@ -44,7 +44,7 @@ class Reader:
         if prompt.startswith("[p pass"):
             assert "STRICT" not in self.shown
             assert not any(name in self.shown for name in SETS)
-            (named,) = [name for name in self.opinions if f"\n{name}  " in self.shown]
+            named = self.shown.splitlines()[2].partition("  ")[0]
             return KEYS[self.opinions[named]]
         if prompt.startswith("[Enter agrees"):
             return "" if "You agree" in self.shown else "2"
