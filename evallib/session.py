@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -211,8 +210,9 @@ class ReviewSession:
         reveal = None if self.is_blind(item) else self._reveal(item, masks)
         rubrics = Rubrics(run, live_entries(self._log.log_of(answer_of(item))))
         return make_sheet(
-            run, self._sample(item), item.check, rubrics, place=self.place(item), masks=masks, reveal=reveal
-        )
+            self._sample(item), run.suite, rubrics.shown(item.case, item.check), check=item.check,
+            place=self.place(item), masks=masks, reveal=reveal,
+        )  # fmt: skip
 
     def place(self, item: Item) -> str:
         """The run of an item; its pseudonym while any answer of the queue is still to be read blind."""
@@ -230,7 +230,7 @@ class ReviewSession:
         run, key = self.runs[item.run], (item.case, item.sample)
         hide = masks.mask if masks else str
         outcome = self._strict[item.run][key]
-        verdicts = [replace(v, reason=hide(v.reason)) for v in run.verdicts_of[key] if item.check in {"", v.check_id}]
+        verdicts = [v._replace(reason=hide(v.reason)) for v in run.verdicts_of[key] if item.check in {"", v.check_id}]
         against = [v for v in verdicts if v.passed is False or v.status == "not_scored"]
         against.sort(key=lambda v: v.check_id not in outcome.failed)
         stands = list(self._log.stands(answer_of(item)).values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from evallib.checks.placeholders import masked
 from evallib.entries import Reading
 from evallib.masking import Masks
 from evallib.records import Outcome, Sample, ToolCall, Verdict, canonical_json
-from evallib.standing import Rubrics, Stand
+from evallib.standing import Stand
 from evallib.stdout import visible
-from evallib.store import Run
+from evallib.suite import Suite
 
 __all__ = ["Fold", "Reveal", "Segment", "Sheet", "cut", "make_sheet", "said_of", "visible", "word"]
 
@@ -107,12 +107,21 @@ def _places(segment: Segment) -> Iterator[tuple[int, int]]:
             yield at, at + 1
 
 
-def make_sheet(
-    run: Run, sample: Sample, check: str, rubrics: Rubrics, *, place: str, masks: Masks | None = None,
+def make_sheet(  # what a sheet is made of, each by its name
+    sample: Sample,
+    suite: Suite,
+    rubric: Mapping[str, str],
+    *,
+    place: str,
+    check: str = "",
+    masks: Masks | None = None,
     reveal: Reveal | None = None,
-) -> Sheet:  # fmt: skip
-    """The sheet of one item; what `reveal` holds is marked in the answer and the calls, and nothing without it."""
-    case = run.suite.by_id[sample.case_id]
+) -> Sheet:
+    """The sheet of one item; what `reveal` holds is marked in the answer and the calls, and nothing without it.
+
+    `rubric` is what the item is judged by, by check id; credentials are shown unless there are `masks`.
+    """
+    case = suite.by_id[sample.case_id]
     hide = masks.mask if masks else _same
     verdicts = (*reveal.against, *reveal.others) if reveal else ()
     asked = tuple(turn.request for turn in sample.turns if turn.request) or tuple(step.sent for step in case.steps)
@@ -127,7 +136,7 @@ def make_sheet(
         cut(sample.answer, verdicts, masks.spans(sample.answer) if masks else ()),
         tuple(_folds(sample, verdicts, hide)),
         tuple((name, hide(text)) for name, text in facts.items()),
-        tuple((one, text) for one, text in rubrics.shown(sample.case_id, check).items() if text),
+        tuple((one, text) for one, text in rubric.items() if text),
         masks is not None and masks.used,
         reveal,
     )
