@@ -85,6 +85,8 @@ class Logbook:
         self._written[logged.id] = logged
         if (about := self._file(logged)) is not None:
             self._folded.pop(about, None)
+        else:
+            self._folded.clear()  # another rubric: any reading may be stale now
 
     @property
     def written(self) -> list[LoggedEntry]:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 __all__ = ["Piece", "nearest", "word_diff"]
 
-_MOST_WORDS = 3000
+_MOST_WORDS = 2000
 """Of one text; what follows is compared as one piece, because the comparison grows with the square of the words."""
 
 
