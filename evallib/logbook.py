@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from evallib.entries import Difference, Entry, Reading, Resolution, Rubric, Withdrawal
-from evallib.standing import Item, Stand, live_entries, own_reading, standing_readings
+from evallib.standing import Item, Rubrics, Stand, live_entries, own_reading, standing_readings
 from evallib.store import LoggedEntry, Run
 
 __all__ = ["AnswerId", "Logbook", "answer_of"]
@@ -49,13 +49,14 @@ class Logbook:
         for logged in log:
             self._file(logged)
         self._folded: dict[AnswerId, _Folded] = {}
+        self._in_force: dict[str, Rubrics] = {}
 
     def _fold(self, answer: AnswerId) -> _Folded:
         """Where the readings of an answer stand, folded when it is first asked for."""
         if answer not in self._entries:
             return _UNREAD
         if answer not in self._folded:
-            readings = standing_readings(self._runs[answer.run], self.log_of(answer))
+            readings = standing_readings(self._runs[answer.run], self._entries[answer], self.rubrics(answer.run))
             stands = {check: stand for (_, _, check), stand in readings.by_item.items()}
             self._folded[answer] = _Folded(stands, readings.stale)
         return self._folded[answer]
@@ -85,8 +86,9 @@ class Logbook:
         self._written[logged.id] = logged
         if (about := self._file(logged)) is not None:
             self._folded.pop(about, None)
-        else:
-            self._folded.clear()  # another rubric: any reading may be stale now
+        else:  # another rubric: any reading may be stale now
+            self._folded.clear()
+            self._in_force.clear()
 
     @property
     def written(self) -> list[LoggedEntry]:
@@ -96,6 +98,12 @@ class Logbook:
     def entry(self, id_: str) -> Entry:
         """The entry of that id."""
         return self._written[id_].entry
+
+    def rubrics(self, run: str) -> Rubrics:
+        """What the answers of a run are judged by now."""
+        if run not in self._in_force:
+            self._in_force[run] = Rubrics(self._runs[run], live_entries(self._rubrics))
+        return self._in_force[run]
 
     def log_of(self, answer: AnswerId) -> list[LoggedEntry]:
         """All that the log says of an answer and of what it is judged by."""

@@ -18,7 +18,7 @@ from evallib.queue import EVERYTHING, Query, Queue, Unit, arms, outcome_word, pa
 from evallib.records import Outcome, Sample, SampleKey, Verdict
 from evallib.scoring import fold
 from evallib.sheet import Reveal, Sheet, make_sheet, said_of, word
-from evallib.standing import Item, Rubrics, Stand, live_entries
+from evallib.standing import Item, Stand
 from evallib.store import Drafts, LoggedEntry, Run, append_entry, read_log
 from evallib.word_diff import Piece, nearest, word_diff
 
@@ -208,7 +208,7 @@ class ReviewSession:
         run = self.runs[item.run]
         masks = None if unmasked else masks_of(self._sample(item))
         reveal = None if self.is_blind(item) else self._reveal(item, masks)
-        rubrics = Rubrics(run, live_entries(self._log.log_of(answer_of(item))))
+        rubrics = self._log.rubrics(item.run)
         return make_sheet(
             self._sample(item), run.suite, rubrics.shown(item.case, item.check), check=item.check,
             place=self.place(item), masks=masks, reveal=reveal,

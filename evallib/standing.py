@@ -158,10 +158,13 @@ class Rubrics:
         return self._digests[case, check]
 
 
-def standing_readings(run: Run, log: Sequence[LoggedEntry]) -> Readings:
-    """The readings of `run` that stand: not withdrawn or replaced, of the stored answer, under the rubric in force."""
+def standing_readings(run: Run, log: Sequence[LoggedEntry], rubrics: Rubrics | None = None) -> Readings:
+    """The readings of `run` that stand: not withdrawn or replaced, of the stored answer, under the rubric in force.
+
+    Whoever folds a log piece by piece gives the `rubrics` of all of it.
+    """
     live = live_entries(log)
-    rubrics = Rubrics(run, live)
+    rubrics = rubrics or Rubrics(run, live)
     mine = [e for e in live if getattr(e.entry, "run", "") == run.id]
     heads = _heads(mine, log)
     grouped: dict[tuple[str, int, str], list[LoggedEntry]] = defaultdict(list)
