@@ -103,6 +103,8 @@ def _places(segment: Segment) -> Iterator[tuple[int, int]]:
             yield segment.start, segment.start + segment.length
         return
     for at, character in enumerate(segment.text, segment.start):
+        if segment.text.startswith("\r\n", at - segment.start):
+            continue  # shown as one line break
         for _ in visible(character):
             yield at, at + 1
 

@@ -131,13 +131,13 @@ def test_what_is_selected_on_the_sheet_is_found_in_the_answer(text, found, data)
     sheet = type("Shown", (), {"answer": cut(text, hits(found))})
     from evallib.sheet import Sheet
 
-    shown = "".join(visible(character) for character in text)
+    shown = "".join(visible(piece.text) for piece in sheet.answer)
     start = data.draw(st.integers(0, len(shown)))
     end = data.draw(st.integers(start, len(shown)))
     span = Sheet.span(sheet, start, end)
     assert (span is None) == (start == end)
     if span:
-        assert shown[start:end] in "".join(visible(c) for c in text[slice(*span)])
+        assert shown[start:end] in "".join(visible(piece.text) for piece in cut(text[slice(*span)]))
 
 
 @given(st.text("abc =:", max_size=20), st.integers(0, 20), spans)
