@@ -34,6 +34,9 @@ d h c     after the reveal: word diff against the nearest pass, history, the nex
 q         quit; what was saved is on the disk"""
 
 
+_CAUSES = "  ".join(f"{key} {cause}" for key, cause in CAUSE_KEYS.items())
+
+
 def adjudicate(session: ReviewSession, keys: Keyboard, write: Callable[[str], None] = print) -> int:
     """Read the queue in the terminal until `q`, the end of the input or Ctrl+C; gives the number of readings saved."""
     if not session.queue:
@@ -46,6 +49,9 @@ def adjudicate(session: ReviewSession, keys: Keyboard, write: Callable[[str], No
             pass
     except (EOFError, KeyboardInterrupt):
         write("")
+    for part in session.coverage():
+        what = f"{part.check} " if part.check else ""
+        write(visible(f"Read of {part.place}, {what}strict {part.strict}: {part.read} of {part.of}."))
     progress = session.progress
     write(f"{session.saved} readings saved; {progress['read']} of {progress['of']} read.")
     return session.saved
@@ -100,6 +106,8 @@ class _Desk:
         mark = f", {session.mark(self.item)}" if session.mark(self.item) else ""
         self._write(f"\nItem {session.position + 1} of {len(session.queue)}, {how}{mark}")
         self._tell(sheet_lines(session.sheet(self.item)))
+        if session.stage(self.item) == "explain":
+            self._tell(self._question())
         self._since = time.monotonic()
 
     def _go(self, position: int) -> None:
@@ -141,17 +149,18 @@ class _Desk:
         if session.stage(item) == "done":
             self._turn_to()
         else:
-            self._tell(self._revealed(item, reading))
+            reveal = session.sheet(item).reveal
+            self._tell([*(reveal_lines(reveal) if reveal else ()), *self._question()])
 
-    def _revealed(self, item: Item, reading: str) -> Iterable[str]:
-        reveal = self._session.sheet(item).reveal
-        assert reveal is not None  # a reading was saved
-        yield from reveal_lines(reveal)
-        if reading == reveal.strict:
+    def _question(self) -> Iterable[str]:
+        """What is asked once a blind reading is saved."""
+        session, item = self._session, self.item
+        if session.agrees(item, session.mark(item)):
             yield "You agree: press Enter."
         else:
-            yield f"You differ: strict says {reveal.strict}, you say {reading}. Why?"
-            yield "  ".join(f"{key} {cause}" for key, cause in CAUSE_KEYS.items())
+            strict = session.strict_row(item)[0]
+            yield f"You differ: strict says {strict}, you say {session.mark(item)}. Why?"
+            yield _CAUSES
 
     def _said(self, sentence: str) -> None:
         progress = self._session.progress
@@ -160,7 +169,7 @@ class _Desk:
         self._tell([f"{sentence} {progress['read']} of {progress['of']} read.{about}"])
 
     def _asked_cause(self) -> str:
-        self._tell("  ".join(f"{key} {cause}" for key, cause in CAUSE_KEYS.items()).splitlines())
+        self._tell([_CAUSES])
         key = self._keys.key("[cause 1-9 0 x] ")
         if key not in CAUSE_KEYS:
             raise InputError(f"{key!r} is no cause; press 1-9, 0 or x")
@@ -230,11 +239,12 @@ class _Desk:
         self._turn_to()
 
     def _filter(self) -> None:
-        words = self._keys.line(f"Facets (now: {visible(self._session.query.words) or 'none'}): ")
+        before = self._session.query.words
+        words = self._keys.line(f"Facets (now: {visible(before) or 'none'}): ")
         self._session.filter(words)
         if not self._session.queue:
-            self._session.filter("")
-            self._tell([f"Nothing is {words}; the whole queue again."])
+            self._session.filter(before)
+            self._tell([f"Nothing is {words}; the queue stays as it was."])
         self._turn_to()
 
     def _next_check(self) -> None:

@@ -132,6 +132,20 @@ def test_what_is_missing_is_said_and_asked_again(run, log):
     assert read_log(log)[1].entry.reason == "it is quoted"
 
 
+def test_a_sitting_that_ended_after_the_reveal_goes_on_with_its_question(run, log):
+    reading(run, log, "i", "q")
+    session, _, said = reading(run, log, "9", "the disk was full", "q")
+    assert "You differ: strict says " in said
+    assert (session.progress["read"], len(read_log(log)), session.position) == (1, 2, 1)
+
+
+def test_once_all_is_read_the_end_says_how_much_of_what(run, log):
+    _, _, said = reading(run, log, *["-", "0"] * 4, "q")
+    assert "Read of small, strict fail: 3 of 3.\nRead of small, strict pass: 1 of 1.\n" in said
+    _, _, said = reading(run, log / "another", "-", "0", "q")
+    assert "Read of" not in said
+
+
 def test_skip_facets_history_checks_and_citation(run, log):
     lines = ["s", "/", "case=t-002", "/", "nonsense", "e", "All", "f", "h", "c", "m", "d", "q"]
     session, _, said = reading(run, log, *lines)
@@ -140,7 +154,7 @@ def test_skip_facets_history_checks_and_citation(run, log):
     assert ", blind" in said
     assert {item.case for item in session.queue} == {"t-002"}
     _, _, said = reading(run, log, "/", "by=mine case=t-001", "q", query=parse_query("open"))
-    assert "the whole queue again" in said
+    assert "the queue stays as it was" in said
 
 
 def test_an_interrupt_ends_the_sitting_and_what_was_saved_is_on_the_disk(run, log):
