@@ -20,6 +20,8 @@ __all__ = ["CAUSE_KEYS", "ReviewSession", "canned"]
 
 CAUSE_KEYS = dict(zip("1234567890x", CAUSES, strict=False))
 """Key to cause."""
+_LONGEST_LOOK_S = 4 * 3600
+"""A longer look was none, and is not stored."""
 _PACE_OF = 20
 """Latest readings that the pace is taken from."""
 
@@ -80,6 +82,8 @@ class ReviewSession(Sitting):
         if seq and seq in self._answered:
             return self._answered[seq]
         blind = self.is_blind(item)
+        if seconds is not None and not 0 <= seconds <= _LONGEST_LOOK_S:
+            seconds = None
         if not blind and reading != "unsure" and self.agrees(item, reading):
             cause = cause or ("true-failure" if reading == "fail" else "unknown")
             reason = reason.strip() or "agrees"

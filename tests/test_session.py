@@ -211,6 +211,12 @@ def test_the_pace_is_the_median_and_tells_what_is_left(session):
     assert session.progress == {"read": 3, "of": 4, "pace_s": 20, "left_s": 20}
 
 
+@pytest.mark.parametrize("seconds", [-1, float("nan"), 1e9])
+def test_a_time_that_nobody_looked_is_not_stored(session, log, seconds):
+    session.decide(FAILED, "fail", seconds=seconds)
+    assert (read_log(log)[0].entry.seconds, session.progress["pace_s"]) == (None, None)
+
+
 # undo, redo, amend
 
 
