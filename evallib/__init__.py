@@ -28,7 +28,7 @@ _HOMES = {
     "make_reading": "evallib.adjudication",
     "open_exhibits": "evallib.exhibits",
     "open_run": "evallib.store",
-    "open_session": "evallib.session",
+    "open_session": "evallib.desk",
     "open_target": "evallib.targets",
     "open_view": "evallib.views",
     "outcomes_frame": "evallib.views",

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from evallib.entries import CAUSES, READINGS, Difference, Reading, Resolution
+from evallib.entries import CAUSES, READINGS, Difference, Reading, Resolution, Rubric
 from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.scoring import fold
 from evallib.standing import Readings, Rubrics, Stand, State, answer_digest, live_entries
 from evallib.store import LoggedEntry, Run, append_entry
+from evallib.suite import Suite
 
 __all__ = [
     "Attached",
@@ -23,6 +24,7 @@ __all__ = [
     "make_difference",
     "make_reading",
     "make_resolution",
+    "make_rubric",
     "read_outcomes",
     "strict_word",
 ]
@@ -230,6 +232,24 @@ def make_resolution(
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
         reason=_plain(reason.strip()),
         self_resolved=author in {entry.author for entry in stand.readings},
+    )
+
+
+def make_rubric(suite: Suite, *, author: str, text: str, reason: str, check: str = "") -> Rubric:
+    """What readers are told to judge a check of `suite` by, the whole answer when `check` is empty.
+
+    InputError when the suite has no such check, or text, reason or author is missing.
+    """
+    if check and check not in suite.check_ids():
+        raise InputError(f"suite {suite.suite!r} has no check {check!r}; its checks: {', '.join(suite.check_ids())}")
+    if not text.strip() or not reason.strip():
+        raise InputError("a rubric needs a text and a reason; give --rubric and --reason")
+    return Rubric(
+        author=_said_by(author),
+        suite=suite.suite,
+        check=check,
+        text=_plain(text.strip()),
+        reason=_plain(reason.strip()),
     )
 
 

@@ -23,6 +23,10 @@ _EPILOG = (
     "Exit status: 0 done; 1 a gate asked for with --exit-code was missed; 2 the input is wrong or refused; "
     "3 infrastructure failed; 4 incomplete, resumable."
 )
+_FACETS = (
+    "facets of the queue: case=ID open by=mine all; sighted also strict=pass|fail|error check=ID model=M run=ID "
+    "cause=C by=theirs|none disputed flip stale"
+)
 
 
 def console() -> NoReturn:
@@ -98,21 +102,28 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The arguments; `adjudicate RUN --by NAME CASE SAMPLE` may hold its places behind the options."""
     parser = build_parser()
     parsed, extra = parser.parse_known_args(arguments)
-    if (
-        extra
-        and parsed.call == "adjudicate"
-        and parsed.case is None
-        and len(extra) <= 2
-        and not extra[0].startswith("-")
-    ):
-        parsed.case, *extra = extra
-        if extra and extra[0].isdigit():
-            parsed.sample = int(extra.pop())
+    if parsed.call == "adjudicate":
+        if not any(word.startswith("-") for word in extra):
+            parsed.run, extra = [*parsed.run, *extra], []
+        _split_places(parsed)
     if extra:
         parser.error(f"unrecognized arguments: {' '.join(extra)}")
     if parsed.adjudications is None:
         parsed.adjudications = _log_beside(parsed)
     return parsed
+
+
+def _split_places(parsed: argparse.Namespace) -> None:
+    """Part `RUN CASE SAMPLE` of one reading; without one, all places are runs, unless the last is a number."""
+    parsed.case = parsed.sample = None
+    one = parsed.reading is not None and not parsed.resolve
+    if (
+        len(parsed.run) == 3
+        and parsed.run[2].isdecimal()
+        and (one or not (parsed.data / "runs" / parsed.run[2]).exists())
+    ):
+        *parsed.run, parsed.case, number = parsed.run
+        parsed.sample = int(number)
 
 
 def _log_beside(parsed: argparse.Namespace) -> Path:
@@ -256,14 +267,17 @@ def _add_reading(commands: Any) -> None:
     compare.add_argument("--views", default="", metavar="A,B", help="views to set side by side (default: all)")
     _json(compare)
     adjudicate = _command(commands, "adjudicate", "adjudicate", "read answers in the terminal, or store one reading")
-    adjudicate.add_argument("run")
-    adjudicate.add_argument("case", nargs="?")
-    adjudicate.add_argument("sample", nargs="?", type=int)
+    adjudicate.add_argument("run", nargs="+", help="runs to read; or one run, CASE and SAMPLE for one reading")
     adjudicate.add_argument("--by", default="", metavar="NAME", help="the reviewer; needed for all but --export")
-    adjudicate.add_argument("--check", default="", help="the verdict that is read; the whole answer when left out")
+    adjudicate.add_argument("--sighted", action="store_true", help="show what strict says while reading")
+    adjudicate.add_argument("--only", nargs="+", default=[], metavar="WORD", help=_FACETS)
+    adjudicate.add_argument("--check", default="", help="read verdicts of this check; whole answers when left out")
+    adjudicate.add_argument("--seed", type=int, help="of a blind queue's draw and order (default: from the runs)")
     adjudicate.add_argument("--reading", help="pass, fail, infra or unsure")
     adjudicate.add_argument("--cause", default="unknown")
     adjudicate.add_argument("--reason", default="")
+    adjudicate.add_argument("--resolve", nargs=2, metavar=("CASE", "SAMPLE"), help="what holds where readers differ")
+    adjudicate.add_argument("--rubric", metavar="TEXT", help="what readers are to judge by, from now on")
     written = "write every reading to a new .csv, .jsonl or .parquet, and read nothing"
     adjudicate.add_argument("--export", type=Path, metavar="FILE", help=written)
     words = "how readers agree, where they differ, and the pass rate corrected by what they read"

@@ -15,6 +15,7 @@ from evallib.authoring import calibrate, validate
 from evallib.collector import collector_paused
 from evallib.errors import InputError
 from evallib.keeping import verify
+from evallib.reviewing import adjudicate
 from evallib.stdout import print_json, print_lines, visible
 
 __all__ = [
@@ -238,47 +239,6 @@ def compare(given: Arguments) -> int:
         print_json({"run": views[0].views[0].run.id, "views": summaries})
     else:
         print_lines([*views_table(summaries), *(summary["caption"] for summary in summaries)])
-    return 0
-
-
-def adjudicate(given: Arguments) -> int:
-    """One reading from the command line, or the queue in the terminal."""
-    from evallib.adjudication import make_reading
-    from evallib.standing import own_reading
-    from evallib.store import append_entry, open_run, read_log
-
-    if given.export:
-        from evallib.readings_table import export_readings
-
-        runs = [open_run(one, given.data) for one in ([given.run] if isinstance(given.run, str) else given.run)]
-        count = export_readings(runs, read_log(given.adjudications), given.export)
-        print_lines([f"{count} readings of {len(runs)} runs in {given.export}"])
-        return 0
-    if not given.by.strip():
-        raise InputError("say who reads: --by NAME")
-    found = open_run(given.run, given.data)
-    if given.case is None:
-        from evallib.session import ReviewSession
-        from evallib.terminal import adjudicate as review
-
-        review(ReviewSession(found, given.adjudications, given.by))
-        return 0
-    if given.sample is None or given.reading is None:
-        raise InputError("one reading needs CASE, SAMPLE, --reading and --reason; leave CASE out to read the queue")
-    log = read_log(given.adjudications)
-    reading = make_reading(
-        found,
-        given.case,
-        given.sample,
-        reading=given.reading,
-        reason=given.reason,
-        author=given.by,
-        check=given.check,
-        cause=given.cause,
-        log=log,
-        supersedes=own_reading(found, log, given.by, (given.case, given.sample, given.check)),
-    )
-    print(append_entry(given.adjudications, reading).id)
     return 0
 
 

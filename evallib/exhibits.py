@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evallib.charts import Drawing, case_tiles, gate_chart, reliability_chart, show
+from evallib.desk import base_folder
 from evallib.errors import InputError
 from evallib.figures import Figures, load_views
 from evallib.gate import Decision
 from evallib.metrics import curves, judge_words, passes_histogram, per_case, per_case_check
 from evallib.printing import corrected_words, interval, number, sample_lines
 from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, whole_seconds
-from evallib.session import base_folder
 from evallib.store import Run, StoredRescoring
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from evallib.agreement import Coefficient
 from evallib.audit import Audit, Rate, StratumAudit
 from evallib.charts import Drawing, show
 from evallib.concord import Concord
+from evallib.desk import base_folder
 from evallib.disputes import Dispute
 from evallib.entries import Resolution
 from evallib.printing import interval, number
 from evallib.rate_chart import rate_chart
 from evallib.review import Review, review
-from evallib.session import base_folder
 from evallib.store import open_run, read_log
 
 if TYPE_CHECKING:

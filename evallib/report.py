@@ -29,11 +29,13 @@ __all__ = ["ReportOrder", "build_report", "execute", "notebook_parameters", "ref
 NOTEBOOKS = ("run", "reliability", "gate", "rescore", "adjudicate", "agreement")
 """What a report holds, in reading order, unless notebooks are named."""
 _OURS = ("run", "data", "adjudications")
+_SHOWN: dict[str, Literal] = {"sighted": True, "only": "strict=fail strict=error"}
+"""How a report shows the queue unless told otherwise: it is for readers of figures, and nobody reads blind from it."""
 _PATIENCE = 300
 """Seconds for a kernel to start, or to hand over a cell's last words: a busy machine is slow, not broken."""
 _INPUT_ERRORS = frozenset({"InputError", "IncompleteError"})
 
-Literal = str | int | float | bool | None
+Literal = str | int | float | bool | list[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,8 @@ def _plan(names: Sequence[str], folder: Path, ours: Mapping[str, str], given: Ma
             raise InputError(f"{copy}: the executed copy would overwrite the notebook itself; choose another --out")
         typed = {one: _typed(one, given[one], default) for one, default in known[name].items() if one in given}
         placed = {one: value for one, value in ours.items() if one in known[name]}
-        planned.append(_Planned(name, source, {**typed, **placed}, copy))
+        shown = {one: value for one, value in _SHOWN.items() if one in known[name]}
+        planned.append(_Planned(name, source, {**shown, **typed, **placed}, copy))
     return planned
 
 
@@ -184,6 +187,8 @@ def _typed(name: str, given: str, default: Literal) -> Literal:
     """The text as the type of the parameter's default; InputError where it is none."""
     if isinstance(default, str):
         return given
+    if isinstance(default, list):
+        return given.split()
     if default is None or isinstance(default, bool):
         allowed = ("true", "false") if isinstance(default, bool) else tuple(_WORDS)
         if given.lower() not in allowed:

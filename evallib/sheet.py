@@ -1,26 +1,38 @@
-"""What a reviewer reads of one sample: as plain text in pieces, nothing hidden, nothing marked up."""
+"""What a reviewer reads of one item: plain text in pieces, nothing marked up, and nothing that is still hidden."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from evallib.checks.placeholders import masked
 from evallib.entries import Reading
-from evallib.records import Outcome, Sample, SampleKey, ToolCall, Verdict, canonical_json
+from evallib.masking import Masks
+from evallib.records import Outcome, Sample, ToolCall, Verdict, canonical_json
+from evallib.standing import Stand
 from evallib.stdout import visible
-from evallib.store import LoggedEntry
 from evallib.suite import Suite
 
-__all__ = ["Fold", "Segment", "Sheet", "cut", "make_sheet", "visible", "word"]
+__all__ = ["Fold", "Reveal", "Segment", "Sheet", "cut", "make_sheet", "said_of", "visible", "word"]
+
+
+Hide = Callable[[str], str]
 
 
 class Segment(NamedTuple):
     """A piece of the answer and the ids of the checks that hit it."""
 
     text: str
-    checks: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    """Failed checks: what they found should not be there, or is all they found."""
+    passed: tuple[str, ...] = ()
+    """Passed checks: they asked for it."""
+    start: int = 0
+    """Where it begins in the stored answer, in code points."""
+    length: int = 0
+    """How long it is there; a masked piece shows fewer or more."""
 
 
 class Fold(NamedTuple):
@@ -29,81 +41,141 @@ class Fold(NamedTuple):
     section: str
     line: str
     text: str
+    checks: tuple[str, ...] = ()
+    """Checks that this tool call decided; empty before the reveal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """What a reviewer reads of one sample."""
+class Reveal:
+    """What a blind reader learns once their reading is saved."""
 
-    key: SampleKey
-    title: str
-    asked: tuple[str, ...]
-    answer: tuple[Segment, ...]
-    """The whole answer, cut where a hit of a failed check begins or ends."""
+    strict: str
+    """What a reading must say to agree with strict: pass, fail or infra."""
     outcome: Outcome
     against: tuple[Verdict, ...]
     """Verdicts that failed or could not be had, those that decided first."""
     others: tuple[Verdict, ...]
-    descriptions: dict[str, str]
-    """Check id to what its suite says of it."""
+    said: tuple[str, ...]
+    """Everybody's standing readings, one line each."""
+    model: str = ""
+    """Empty while other answers of the same run are still to be read blind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a reviewer reads of one item. `reveal` is None while it is blind for them, and then nothing tells of it."""
+
+    place: str
+    """The run, or its pseudonym."""
+    case: str
+    sample: int
+    check: str
+    """The verdict that is read; empty for the whole answer."""
+    title: str
+    asked: tuple[str, ...]
+    answer: tuple[Segment, ...]
+    """The whole answer; after the reveal cut where a hit of a check begins or ends."""
     folds: tuple[Fold, ...]
-    readings: tuple[LoggedEntry, ...]
-    """What stands in the log about this sample, anybody's."""
+    facts: tuple[tuple[str, str], ...]
+    """Name and text of each part of the answer key."""
+    rubric: tuple[tuple[str, str], ...]
+    """Check id, empty for the whole answer, and what it is judged by."""
+    masked: bool
+    """Whether a credential was masked somewhere."""
+    reveal: Reveal | None = None
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """What was read before, one line per reading."""
-        return tuple(
-            f"{e.author}: {e.reading} of {e.check or 'the answer'} ({e.cause}) {e.reason}"
-            for _, e in self.readings
-            if isinstance(e, Reading)
-        )
+    def name(self) -> str:
+        """The item in a few words."""
+        return f"{self.case} · {self.sample}" + (f" · {self.check}" if self.check else "")
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """The piece of the stored answer behind code points `start` to `end` of the shown one; None when empty."""
+        places = [place for segment in self.answer for place in _places(segment)]
+        inside = places[max(0, start) : max(0, end)]
+        return (inside[0][0], inside[-1][1]) if inside else None
 
 
-def make_sheet(
-    sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome, suite: Suite, readings: tuple[LoggedEntry, ...]
+def _places(segment: Segment) -> Iterator[tuple[int, int]]:
+    """For each shown character of a piece, where its original begins and ends in the answer."""
+    if len(segment.text) != segment.length:  # masked: all of it, or nothing
+        for _ in visible(segment.text):
+            yield segment.start, segment.start + segment.length
+        return
+    for at, character in enumerate(segment.text, segment.start):
+        if segment.text.startswith("\r\n", at - segment.start):
+            continue  # shown as one line break
+        for _ in visible(character):
+            yield at, at + 1
+
+
+def make_sheet(  # what a sheet is made of, each by its name
+    sample: Sample,
+    suite: Suite,
+    rubric: Mapping[str, str],
+    *,
+    place: str,
+    check: str = "",
+    masks: Masks | None = None,
+    reveal: Reveal | None = None,
 ) -> Sheet:
-    """The sheet of one sample under the suite that scored it, with the readings that stand."""
-    against = [v for v in verdicts if v.passed is False or v.status == "not_scored"]
-    against.sort(key=lambda v: v.check_id not in outcome.failed)
+    """The sheet of one item; what `reveal` holds is marked in the answer and the calls, and nothing without it.
+
+    `rubric` is what the item is judged by, by check id; credentials are shown unless there are `masks`.
+    """
     case = suite.by_id[sample.case_id]
-    hits = [(start, end, v.check_id) for v in against for start, end in zip(v.spans[::2], v.spans[1::2], strict=True)]
+    hide = masks.mask if masks else _same
+    verdicts = (*reveal.against, *reveal.others) if reveal else ()
+    asked = tuple(turn.request for turn in sample.turns if turn.request) or tuple(step.sent for step in case.steps)
+    facts = {name: value if isinstance(value, str) else canonical_json(value) for name, value in case.key.items()}
     return Sheet(
-        sample.key,
+        place,
+        sample.case_id,
+        sample.sample,
+        check,
         case.title,
-        tuple(turn.request for turn in sample.turns if turn.request) or tuple(step.sent for step in case.steps),
-        cut(sample.answer, hits),
-        outcome,
-        tuple(against),
-        tuple(v for v in verdicts if v not in against),
-        {bound.check.id: bound.check.description for bound in suite.bound[sample.case_id]},
-        tuple(_folds(sample)),
-        readings,
+        tuple(map(hide, asked)),
+        cut(sample.answer, verdicts, masks.spans(sample.answer) if masks else ()),
+        tuple(_folds(sample, verdicts, hide)),
+        tuple((name, hide(text)) for name, text in facts.items()),
+        tuple((one, text) for one, text in rubric.items() if text),
+        masks is not None and masks.used,
+        reveal,
     )
 
 
-def _folds(sample: Sample) -> list[Fold]:
-    folds = [Fold("tool calls", _call_line(call), _call_text(call)) for call in sample.tool_calls]
+def _same(text: str) -> str:
+    return text
+
+
+def _folds(sample: Sample, verdicts: Sequence[Verdict], hide: Hide) -> list[Fold]:
     turns = sample.turns
-    folds += [Fold("left open for a person", _call_line(c), _call_text(c)) for t in turns for c in t.pending]
-    folds += [Fold("results of earlier calls", _call_line(c), _call_text(c)) for t in turns for c in t.results]
-    folds += [_folded("earlier turns", f"{t.step}. ", t.text) for t in turns[:-1] if t.text]
-    folds += [_folded("recorded beside the answer", "", text) for text in sample.recorded]
-    return folds + [_folded("files", f"{path}: ", text) for path, text in sample.files.items()]
+    decided: dict[tuple[int, int], list[str]] = {}
+    for verdict in verdicts:
+        for place in zip(verdict.calls[::2], verdict.calls[1::2], strict=True):
+            decided.setdefault(place, []).append(verdict.check_id)
+    folds = [
+        _call("tool calls", call, hide, decided.get((turn.step, place), ()))
+        for turn in turns
+        for place, call in enumerate(turn.tool_calls, 1)
+    ]
+    folds += [_call("left open for a person", call, hide) for turn in turns for call in turn.pending]
+    folds += [_call("results of earlier calls", call, hide) for turn in turns for call in turn.results]
+    folds += [_folded("earlier turns", f"{t.step}. ", hide(t.text)) for t in turns[:-1] if t.text]
+    folds += [_folded("recorded beside the answer", "", hide(text)) for text in sample.recorded]
+    return folds + [_folded("files", f"{path}: ", hide(text)) for path, text in sample.files.items()]
 
 
 def _folded(section: str, label: str, text: str) -> Fold:
     return Fold(section, label + _one_line(text, 110), text)
 
 
-def _call_line(call: ToolCall) -> str:
+def _call(section: str, call: ToolCall, hide: Hide, checks: Sequence[str] = ()) -> Fold:
     came = f"✗ {call.error}" if call.error else "no reply" if call.result is None else call.result
     given = ", ".join(f"{name}={value}" for name, value in call.arguments.items())
-    return f"{call.name}({_one_line(given, 70)}) → {_one_line(came, 70)}"
-
-
-def _call_text(call: ToolCall) -> str:
-    return f"{call.name} {canonical_json(dict(call.arguments))}\n\n{call.error or call.result or ''}"
+    line = f"{call.name}({_one_line(hide(given), 70)}) → {_one_line(hide(came), 70)}"
+    text = f"{call.name} {canonical_json(dict(call.arguments))}\n\n{call.error or call.result or ''}"
+    return Fold(section, line, hide(text), tuple(dict.fromkeys(checks)))
 
 
 def _one_line(text: str, length: int) -> str:
@@ -111,15 +183,34 @@ def _one_line(text: str, length: int) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def cut(text: str, hits: Iterable[tuple[int, int, str]]) -> tuple[Segment, ...]:
-    """The text in pieces, none lost, so that each (start, end, check id) in code points covers whole pieces."""
-    inside = [(max(0, start), min(len(text), end), check) for start, end, check in hits]
-    edges = sorted({0, len(text), *(edge for start, end, _ in inside if start < end for edge in (start, end))})
+def cut(text: str, verdicts: Iterable[Verdict] = (), secret: Sequence[tuple[int, int]] = ()) -> tuple[Segment, ...]:
+    """The text in pieces, none lost, so that each hit of a verdict covers whole pieces.
+
+    What is `secret` (start and end in code points) stays in one piece, masked, and hit by whatever touches it.
+    """
+    hits = [
+        (*_around(max(0, start), min(len(text), end), secret), verdict)
+        for verdict in verdicts
+        for start, end in zip(verdict.spans[::2], verdict.spans[1::2], strict=True)
+        if start < end
+    ]
+    edges = {0, len(text), *(edge for start, end, _ in hits if start < end for edge in (start, end))}
+    edges |= {edge for span in secret for edge in span}
+    hidden = set(secret)
     pieces = []
-    for begin, stop in pairwise(edges):
-        checks = dict.fromkeys(check for start, end, check in inside if start <= begin and stop <= end)
-        pieces.append(Segment(text[begin:stop], tuple(checks)))
+    for begin, stop in pairwise(sorted(edges)):
+        over = [verdict for start, end, verdict in hits if start <= begin and stop <= end]
+        failed = dict.fromkeys(v.check_id for v in over if v.passed is not True)
+        passed = dict.fromkeys(v.check_id for v in over if v.passed is True)
+        shown = masked(text[begin:stop]) if (begin, stop) in hidden else text[begin:stop]
+        pieces.append(Segment(shown, tuple(failed), tuple(passed), begin, stop - begin))
     return tuple(pieces)
+
+
+def _around(start: int, end: int, secret: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """A hit made longer, so that it ends inside no secret."""
+    touched = [span for span in secret if span[0] < end and start < span[1]]
+    return min([start, *(s for s, _ in touched)]), max([end, *(e for _, e in touched)])
 
 
 def word(outcome: Outcome) -> str:
@@ -127,3 +218,14 @@ def word(outcome: Outcome) -> str:
     if outcome.status != "scored":
         return outcome.status.replace("_", " ")
     return "pass" if outcome.passed else "fail"
+
+
+def said_of(stands: Sequence[Stand]) -> tuple[str, ...]:
+    """What was read, one line per standing reading, oldest first."""
+    entries = sorted((e for stand in stands for e in stand.entries), key=lambda e: (e.entry.time, e.id))
+    causes = {e.id: (stand.cause(e), stand.reason(e)) for stand in stands for e in stand.entries}
+    return tuple(
+        f"{e.author}: {e.reading} of {e.check or 'the answer'} ({causes[id_][0]}) {causes[id_][1]}".rstrip()
+        for id_, e in entries
+        if isinstance(e, Reading)
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 from evallib.entries import Difference, Reading, Resolution, Rubric, Withdrawal
@@ -137,22 +136,26 @@ class Rubrics:
         self._written = {e.check: e.text for e in entries if e.suite == run.suite.suite}
         self._digests: dict[tuple[str, str], str] = {}
 
-    @cached_property
-    def _bound(self) -> dict[tuple[str, str], str]:
-        bound = ((case, b.check) for case, checks in self._run.suite.bound.items() for b in checks)
-        return {(case, c.id): str(getattr(c, "rubric", "")) or c.description for case, c in bound}
+    def _said(self, case: str) -> dict[str, str]:
+        """Check id to what the suite says of it, for the checks of a case, in the suite's order."""
+        checks = (bound.check for bound in self._run.suite.bound.get(case, ()))
+        return {check.id: str(getattr(check, "rubric", "")) or check.description for check in checks}
 
     def text(self, case: str, check: str = "") -> str:
         """What a reader is told to judge by; empty when nobody wrote anything."""
         if not check:
             return self._written.get("", _ACCEPT)
-        return self._written.get(check) or self._bound.get((case, check), "")
+        return self._written.get(check) or self._said(case).get(check, "")
+
+    def shown(self, case: str, check: str = "") -> dict[str, str]:
+        """Check id to rubric: of one check, or of a whole answer (empty id) and of every check of its case."""
+        return {one: self.text(case, one) for one in ([check] if check else ["", *self._said(case)])}
 
     def digest(self, case: str, check: str = "") -> str:
         """Digest (16 hex) of everything shown as rubric: for a whole answer, that of every check of its case too."""
         if (case, check) not in self._digests:
-            checks = [check] if check else ["", *sorted(c for of, c in self._bound if of == case)]
-            self._digests[case, check] = digest([self.text(case, one) for one in checks], 16)
+            shown = self.shown(case, check)
+            self._digests[case, check] = digest([shown[one] for one in sorted(shown)], 16)
         return self._digests[case, check]
 
 
@@ -166,10 +169,13 @@ def fit(run: Run, rubrics: Rubrics, entry: Reading) -> Literal["same", "stale", 
     return "same" if entry.answer_digest == answer_digest(sample) and entry.rubric_digest in rubric else "stale"
 
 
-def standing_readings(run: Run, log: Sequence[LoggedEntry]) -> Readings:
-    """The readings of `run` that stand: not withdrawn or replaced, of the stored answer, under the rubric in force."""
+def standing_readings(run: Run, log: Sequence[LoggedEntry], rubrics: Rubrics | None = None) -> Readings:
+    """The readings of `run` that stand: not withdrawn or replaced, of the stored answer, under the rubric in force.
+
+    Whoever folds a log piece by piece gives the `rubrics` of all of it.
+    """
     live = live_entries(log)
-    rubrics = Rubrics(run, live)
+    rubrics = rubrics or Rubrics(run, live)
     mine = [e for e in live if getattr(e.entry, "run", "") == run.id]
     heads = _heads(mine, log)
     grouped: dict[tuple[str, int, str], list[LoggedEntry]] = defaultdict(list)

@@ -2,117 +2,273 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable
 
-from evallib.entries import CAUSES, READINGS
-from evallib.errors import EvallibError
-from evallib.records import Verdict
-from evallib.session import ReviewSession
-from evallib.sheet import Sheet, visible, word
+from evallib.entries import CAUSES
+from evallib.errors import EvallibError, InputError
+from evallib.keyboard import Keyboard
+from evallib.session import CAUSE_KEYS, ReviewSession
+from evallib.sheet import visible
+from evallib.sheet_lines import diff_line, fold_lines, reveal_lines, rubric_lines, sheet_lines
+from evallib.standing import Item
 
-__all__ = ["adjudicate", "sheet_lines"]
+__all__ = ["adjudicate"]
 
-_READING_KEYS = {name[0]: name for name in READINGS}
-_CAUSES = [name for name in CAUSES if name != "unknown"]
-_KEYS = "p pass  f fail  i infra  u unsure | j next  k previous | t tool calls  z take back  ? keys  q quit"
+_READINGS = {"p": "pass", "f": "fail", "i": "infra", "-": "unsure"}
+_PROMPTS = {
+    "read": "[p pass  f fail  i infra  - unsure | s skip  n next open  ? keys  q quit] ",
+    "explain": "[Enter agrees, or why they differ: 1-9 0 x | u take back  a amend  ? keys  q quit] ",
+    "done": "[n next open  j k  a amend  u take back  ? keys  q quit] ",
+}
 _HELP = """\
-p f i u   read the answer as pass, fail, infrastructure, unsure; then say why strict and you differ, and the reason
-          p CHECK reads one check alone, e.g. `p policy`
-j k       next, previous            t   everything that is folded
-z         take the last saved reading back; it stays in the log as withdrawn
+p f i     read it as pass, fail, infrastructure      -   unsure, and why (a cause)
+Enter     agree with strict, after the reveal        r   the same, with a reason
+1-9 0 x   why strict and you differ; then the reason, or . for the ready-made one
+a         amend your reading                         u U take the last entry back, restore it
+s         skip to the end of the queue               n   next open item
+j k       next, previous (and the arrows)            t   tool calls and other records
+g         what it is judged by                       e   cite words of the answer
+m         show masked credentials                    /   facets, as in: case=t-001 open
+d h c     after the reveal: word diff against the nearest pass, history, the next check of the answer
 q         quit; what was saved is on the disk"""
 
 
-def adjudicate(session: ReviewSession, read: Callable[[str], str] = input, write: Callable[[str], None] = print) -> int:
+_CAUSES = "  ".join(f"{key} {cause}" for key, cause in CAUSE_KEYS.items())
+
+
+def adjudicate(session: ReviewSession, keys: Keyboard, write: Callable[[str], None] = print) -> int:
     """Read the queue in the terminal until `q`, the end of the input or Ctrl+C; gives the number of readings saved."""
-    before = len(session.entries)
     if not session.queue:
-        write(f"Run {visible(session.run.id)}: nothing to read among {session.chosen}.")
+        write(f"Nothing to read: {visible(session.query.words) or 'the runs hold no answers'}.")
         return 0
+    desk = _Desk(session, keys, write)
     try:
-        _show(session, write)
-        while _act(session, read(f"[{_KEYS}] ").strip(), read, write):
+        desk.show()
+        while desk.act(keys.key(_PROMPTS[session.stage(desk.item)])):
             pass
     except (EOFError, KeyboardInterrupt):
         write("")
-    saved = len(session.entries) - before
-    write(f"{saved} readings saved; {session.read} of {len(session.queue)} read.")
-    return saved
+    for part in session.coverage():
+        what = f"{part.check} " if part.check else ""
+        write(visible(f"Read of {part.place}, {what}strict {part.strict}: {part.read} of {part.of}."))
+    progress = session.progress
+    write(f"{session.saved} readings saved; {progress['read']} of {progress['of']} read.")
+    return session.saved
 
 
-def _act(session: ReviewSession, command: str, read: Callable[[str], str], write: Callable[[str], None]) -> bool:
-    """Do one command; False ends the sitting."""
-    key, _, about = command.partition(" ")
-    try:
-        if key in _READING_KEYS:
-            _decide(session, _READING_KEYS[key], about.strip(), read, write)
-        elif key == "z":
-            session.undo()
-            write("Taken back; the entry stays in the log as withdrawn.")
-        elif key in {"j", "k", ""}:
-            session.move(-1 if key == "k" else 1)
-        elif key == "t":
-            _write_all(write, _fold_lines(session.sheet()))
-            return True
-        elif key == "q":
+class _Desk:
+    """What the terminal remembers between two keys."""
+
+    def __init__(self, session: ReviewSession, keys: Keyboard, write: Callable[[str], None]) -> None:
+        self._session, self._keys, self._write = session, keys, write
+        self._check: Item | None = None
+        """A check of the current answer that is read in its place."""
+        self._span: tuple[int, int] | None = None
+        self._since = time.monotonic()
+        self._calls: dict[str, Callable[[], None]] = {
+            "": self._agree, "r": self._agree_because, "a": self._amend, "u": self._undo, "U": self._redo,
+            "s": self._skip, "n": self._next, "j": lambda: self._move(1), "k": lambda: self._move(-1),
+            "t": self._folded, "d": self._diff, "h": self._history, "g": self._rubric, "e": self._cite,
+            "m": self._unmask, "c": self._next_check, "/": self._filter,
+        }  # fmt: skip
+
+    @property
+    def item(self) -> Item:
+        """What is being read."""
+        return self._check or self._session.queue[self._session.position]
+
+    def act(self, key: str) -> bool:
+        """Do what a key asks for; False ends the sitting."""
+        if key == "q":
             return False
-        else:
-            write(_HELP)
-            return True
-    except EvallibError as error:
-        write(f"NOT SAVED: {visible(str(error))}")
+        try:
+            if key in _READINGS:
+                self._read(_READINGS[key])
+            elif key in CAUSE_KEYS:
+                self._explain(CAUSE_KEYS[key])
+            elif key in self._calls:
+                self._calls[key]()
+            else:
+                self._tell(_HELP.splitlines())
+        except EvallibError as error:
+            self._tell([f"NOT SAVED: {error}"])
         return True
-    _show(session, write)
-    return True
 
+    def _tell(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._write(visible(line))
 
-def _decide(
-    session: ReviewSession, reading: str, check: str, read: Callable[[str], str], write: Callable[[str], None]
-) -> None:
-    case, sample = session.current
-    listed = "  ".join(f"{number} {name}" for number, name in enumerate(_CAUSES, 1))
-    cause = read(f"why strict and you differ ({listed}; Enter says nothing): ").strip()
-    named = _CAUSES[int(cause) - 1] if cause.isdecimal() and 0 < int(cause) <= len(_CAUSES) else cause
-    session.decide(reading, read("reason: "), cause=named, check=check)
-    write(f"Recorded {reading} of {case} · {sample}. {session.read} of {len(session.queue)} read.")
+    def show(self) -> None:
+        """The current item, from its place in the queue on."""
+        session = self._session
+        how = "blind" if session.is_blind(self.item) else "sighted"
+        mark = f", {session.mark(self.item)}" if session.mark(self.item) else ""
+        self._write(f"\nItem {session.position + 1} of {len(session.queue)}, {how}{mark}")
+        self._tell(sheet_lines(session.sheet(self.item)))
+        if session.stage(self.item) == "explain":
+            self._tell(self._question())
+        self._since = time.monotonic()
 
+    def _go(self, position: int) -> None:
+        self._session.go(position)
+        self._turn_to()
 
-def _show(session: ReviewSession, write: Callable[[str], None]) -> None:
-    write(f"\n── {session.position + 1} of {len(session.queue)} ({session.chosen}) · run {visible(session.run.id)} ──")
-    _write_all(write, sheet_lines(session.sheet()))
+    def _turn_to(self) -> None:
+        """Show where the session stands now."""
+        self._check = self._span = None
+        self.show()
 
+    # reading
 
-def _write_all(write: Callable[[str], None], lines: Iterator[str]) -> None:
-    for line in lines:
-        write(visible(line))
+    def _read(self, reading: str) -> None:
+        session, item = self._session, self.item
+        if session.stage(item) != "read":
+            raise InputError("you have read it; press a to amend, or n for the next open item")
+        if not session.is_blind(item):
+            self._read_sighted(reading)
+        elif reading == "unsure":
+            self._save(reading, cause=self._asked_cause())
+        else:
+            self._save(reading)
 
+    def _read_sighted(self, reading: str) -> None:
+        """Take reading, cause and reason in one entry, strict in sight."""
+        if reading != "unsure" and self._session.agrees(self.item, reading):
+            self._save(reading, reason=self._keys.line("strict says so too; a reason, or Enter: "))
+            return
+        cause = self._asked_cause()
+        reason, canned = self._asked_reason(cause)
+        self._save(reading, cause=cause, reason=reason, canned=canned)
 
-def sheet_lines(sheet: Sheet) -> Iterator[str]:
-    """A sheet as lines of text; hits of failed checks stand between »these«."""
-    yield f"{sheet.key[0]} · {sheet.key[1]}  {sheet.title}".rstrip()
-    for text in sheet.asked:
-        yield f"ASKED   {text}"
-    yield "ANSWER"
-    yield "".join(f"»{text}«" if checks else text for text, checks in sheet.answer) or "(the answer is empty)"
-    yield f"STRICT  {word(sheet.outcome)}: {sheet.outcome.reason}"
-    for verdict in sheet.against:
-        yield _check_line(verdict, sheet.descriptions.get(verdict.check_id, ""))
-    if sheet.folds:
-        yield f"FOLDED  {len(sheet.folds)} tool calls and other records; t shows them"
-    for line in sheet.said:
-        yield f"READ    {line}"
+    def _save(self, reading: str, *, cause: str = "", reason: str = "", canned: bool = False) -> None:
+        session, item = self._session, self.item
+        seconds = round(time.monotonic() - self._since, 1)
+        session.decide(item, reading, cause=cause, reason=reason, canned=canned, span=self._span, seconds=seconds)
+        self._said(f"Recorded {reading} of {session.sheet(item).name}.")
+        if session.stage(item) == "done":
+            self._turn_to()
+        else:
+            reveal = session.sheet(item).reveal
+            self._tell([*(reveal_lines(reveal) if reveal else ()), *self._question()])
 
+    def _question(self) -> Iterable[str]:
+        """What is asked once a blind reading is saved."""
+        session, item = self._session, self.item
+        if session.agrees(item, session.mark(item)):
+            yield "You agree: press Enter."
+        else:
+            strict = session.strict_row(item)[0]
+            yield f"You differ: strict says {strict}, you say {session.mark(item)}. Why?"
+            yield _CAUSES
 
-def _check_line(verdict: Verdict, description: str) -> str:
-    sign = "✗" if verdict.passed is False else "–"
-    critical = ", critical" if verdict.critical else ""
-    says = f" [{description}]" if description else ""
-    return f"  {sign} {verdict.check_id}{critical}{says}: {verdict.reason}"
+    def _said(self, sentence: str) -> None:
+        progress = self._session.progress
+        left = progress["left_s"]
+        about = "" if not left else f" About {max(1, round(left / 60))} min left."
+        self._tell([f"{sentence} {progress['read']} of {progress['of']} read.{about}"])
 
+    def _asked_cause(self) -> str:
+        self._tell([_CAUSES])
+        key = self._keys.key("[cause 1-9 0 x] ")
+        if key not in CAUSE_KEYS:
+            raise InputError(f"{key!r} is no cause; press 1-9, 0 or x")
+        return CAUSE_KEYS[key]
 
-def _fold_lines(sheet: Sheet) -> Iterator[str]:
-    for fold in sheet.folds:
-        yield f"{fold.section.upper()}  {fold.line}"
-        yield fold.text
-    if not sheet.folds:
-        yield "nothing is folded"
+    def _asked_reason(self, cause: str) -> tuple[str, bool]:
+        """The reason, and whether it is the ready-made one."""
+        ready = self._session.canned(cause)
+        reason = self._keys.line(f"{cause} ({CAUSES[cause]}). Reason{', or . for that' if ready else ''}: ")
+        return (ready, True) if reason == "." and ready else (reason, False)
+
+    # explaining
+
+    def _agree(self) -> None:
+        if self._session.stage(self.item) == "explain":
+            self._store()
+        elif self._session.stage(self.item) == "done":
+            self._next()
+        else:
+            raise InputError("read it first: p, f, i or -")
+
+    def _agree_because(self) -> None:
+        if self._session.stage(self.item) != "explain":
+            raise InputError("a reason comes after the reading: p, f, i or -")
+        self._store(reason=self._keys.line("Reason: "))
+
+    def _explain(self, cause: str) -> None:
+        if self._session.stage(self.item) != "explain":
+            raise InputError("a cause comes after the reading: p, f, i or -")
+        reason, canned = self._asked_reason(cause)
+        self._store(cause=cause, reason=reason, canned=canned)
+
+    def _store(self, *, cause: str = "", reason: str = "", canned: bool = False) -> None:
+        item = self.item
+        self._session.explain(item, cause=cause, reason=reason, canned=canned)
+        self._said(f"Recorded why, of {self._session.sheet(item).name}.")
+        self._turn_to()
+
+    def _amend(self) -> None:
+        if self._session.stage(self.item) == "read":
+            raise InputError("you have not read it; press p, f, i or -")
+        key = self._keys.key("[amend to: p pass  f fail  i infra  - unsure] ")
+        if key not in _READINGS:
+            raise InputError(f"{key!r} is no reading; press p, f, i or -")
+        self._read_sighted(_READINGS[key])
+
+    def _undo(self) -> None:
+        self._session.undo()
+        self._said("Taken back; the entry stays in the log as withdrawn.")
+        self._turn_to()
+
+    def _redo(self) -> None:
+        self._session.redo()
+        self._said("Restored.")
+        self._turn_to()
+
+    # moving and looking
+
+    def _move(self, by: int) -> None:
+        self._go(self._session.position + by)
+
+    def _next(self) -> None:
+        self._go(self._session.next_open(self._session.position))
+
+    def _skip(self) -> None:
+        self._session.skip(self.item)
+        self._turn_to()
+
+    def _filter(self) -> None:
+        before = self._session.query.words
+        words = self._keys.line(f"Facets (now: {visible(before) or 'none'}): ")
+        self._session.filter(words)
+        if not self._session.queue:
+            self._session.filter(before)
+            self._tell([f"Nothing is {words}; the queue stays as it was."])
+        self._turn_to()
+
+    def _next_check(self) -> None:
+        self._check = self._session.next_check(self.item)
+        self.show()
+
+    def _folded(self) -> None:
+        self._tell(fold_lines(self._session.sheet(self.item)))
+
+    def _rubric(self) -> None:
+        self._tell(rubric_lines(self._session.sheet(self.item)))
+
+    def _diff(self) -> None:
+        pieces = self._session.diff(self.item)
+        self._tell([diff_line(pieces) if pieces else "there is no other pass of this case that you have read"])
+
+    def _history(self) -> None:
+        self._tell(self._session.history(self.item))
+
+    def _unmask(self) -> None:
+        sheet = self._session.sheet(self.item, unmasked=True)
+        self._tell([*sheet_lines(sheet), *fold_lines(sheet)])
+
+    def _cite(self) -> None:
+        words = self._keys.line("Cite (words of the answer): ")
+        self._span = self._session.find(self.item, words)
+        self._tell([f"Cited with your reading: {words}"])

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from evallib.desk import queue_frame
 from evallib.entries import CAUSES, READINGS
-from evallib.errors import EvallibError
-from evallib.records import SampleKey, Verdict
-from evallib.session import ReviewSession, queue_frame
+from evallib.errors import EvallibError, InputError
+from evallib.records import Verdict
+from evallib.session import ReviewSession
 from evallib.sheet import Sheet, visible, word
+from evallib.standing import Item
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,11 +75,10 @@ class ReviewWidget(anywidget.AnyWidget):
         session = self.session
         session.author = session.author or str(content["author"]).strip()
         logged = session.decide(
+            _item(session, content),
             content["reading"],
-            content["reason"],
+            reason=content["reason"],
             cause=content["cause"],
-            check=content["check"],
-            key=(content["id"]["case"], content["id"]["sample"]),
             seq=content["seq"],
         )
         return f"Recorded {content['reading']} of {_of(logged.entry)}. {_progress(session)}"
@@ -102,20 +103,28 @@ def show_review(session: ReviewSession, *, interactive: bool | None = None) -> R
     return review_widget(session) if interactive else queue_frame(session)
 
 
+def _item(session: ReviewSession, content: Mapping[str, Any]) -> Item:
+    key = (content["id"]["case"], content["id"]["sample"])
+    item = next((item for item in session.queue if item[1:3] == key), None)
+    if item is None:
+        raise InputError(f"{key[0]} · {key[1]}: is not in the queue")
+    return item._replace(check=content["check"])
+
+
 def _of(entry: Any) -> str:
     about = f", check {entry.check}" if entry.check else ""
     return f"{entry.case} · {entry.sample}{about}"
 
 
 def _progress(session: ReviewSession) -> str:
-    return f"{session.read} of {len(session.queue)} read."
+    return f"{session.progress['read']} of {len(session.queue)} read."
 
 
 def _legend(session: ReviewSession) -> dict[str, Any]:
     return {
-        "run": visible(session.run.id),
+        "run": visible(", ".join(session.runs)) if not session.hidden else "",
         "total": len(session.queue),
-        "chosen": session.chosen,
+        "chosen": visible(session.query.words),
         "readings": list(READINGS),
         "causes": [[name, meaning] for name, meaning in CAUSES.items() if name != "unknown"],
     }
@@ -128,36 +137,43 @@ def _window(session: ReviewSession) -> dict[str, Any]:
     rows = [_row(session, session.queue[i]) for i in range(start, min(end, start + ROWS_AROUND))]
     near = range(max(0, place - SHEETS_AROUND), min(end, place + SHEETS_AROUND + 1))
     sheets = {str(i): _sheet(session.sheet(session.queue[i])) for i in near}
-    return {"start": start, "rows": rows, "sheets": sheets, "read": session.read, "by": visible(session.author)}
-
-
-def _row(session: ReviewSession, key: SampleKey) -> dict[str, str]:
-    outcome = session.outcome(key)
-    against = ", ".join(outcome.failed) or outcome.reason
-    return {"name": f"{key[0]} · {key[1]}", "against": visible(against), "state": session.state(key)}
-
-
-def _sheet(sheet: Sheet) -> dict[str, Any]:
     return {
-        "id": {"case": sheet.key[0], "sample": sheet.key[1]},
-        "name": f"{sheet.key[0]} · {sheet.key[1]}",
-        "title": visible(sheet.title),
-        "asked": [_short(text) for text in sheet.asked],
-        "answer": [[_short(text), list(checks)] for text, checks in sheet.answer],
-        "strict": word(sheet.outcome),
-        "why": visible(sheet.outcome.reason),
-        "against": [_check(verdict, sheet) for verdict in sheet.against],
-        "others": [_check(verdict, sheet) for verdict in sheet.others],
-        "folds": [{"section": f.section, "line": visible(f.line), "text": _short(f.text)} for f in sheet.folds],
-        "said": [visible(line) for line in sheet.said],
+        "start": start,
+        "rows": rows,
+        "sheets": sheets,
+        "read": session.progress["read"],
+        "by": visible(session.author),
     }
 
 
-def _check(verdict: Verdict, sheet: Sheet) -> dict[str, Any]:
+def _row(session: ReviewSession, item: Item) -> dict[str, str]:
+    against = "" if session.is_blind(item) else session.strict_row(item)[1]
+    return {"name": f"{item.case} · {item.sample}", "against": visible(against), "state": session.mark(item)}
+
+
+def _sheet(sheet: Sheet) -> dict[str, Any]:
+    told = sheet.reveal
+    says = dict(sheet.rubric)
+    return {
+        "id": {"case": sheet.case, "sample": sheet.sample},
+        "name": sheet.name,
+        "title": visible(sheet.title),
+        "asked": [_short(text) for text in sheet.asked],
+        "answer": [[_short(piece.text), list(piece.failed)] for piece in sheet.answer],
+        "strict": word(told.outcome) if told else "",
+        "why": visible(told.outcome.reason) if told else "",
+        "against": [_check(verdict, says) for verdict in (told.against if told else ())],
+        "others": [_check(verdict, says) for verdict in (told.others if told else ())],
+        "folds": [{"section": f.section, "line": visible(f.line), "text": _short(f.text)} for f in sheet.folds],
+        "said": [visible(line) for line in (told.said if told else ())],
+    }
+
+
+def _check(verdict: Verdict, says: Mapping[str, str]) -> dict[str, Any]:
     passed = {True: "pass", False: "fail", None: verdict.status.replace("_", " ")}[verdict.passed]
     return {
         "id": verdict.check_id,
-        "says": visible(sheet.descriptions.get(verdict.check_id, "")),
+        "says": visible(says.get(verdict.check_id, "")),
         "reason": visible(verdict.reason),
         "verdict": passed,
         "critical": verdict.critical,

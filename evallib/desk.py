@@ -1,0 +1,78 @@
+"""The reviewer's desk as a notebook opens it: a sitting over stored runs, and plain tables of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evallib.entries import Reading
+from evallib.queue import parse_query
+from evallib.records import POST_HOC_LABEL, whole_seconds
+from evallib.session import ReviewSession
+from evallib.store import open_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["base_folder", "open_session", "queue_frame", "readings_frame"]
+
+
+def base_folder(data: str | Path) -> Path:
+    """Where a notebook's relative folders count from: here, or the folder above that has the runs of `data`.
+
+    Jupyter starts a notebook in the notebook's own folder, papermill where it was called: both must find the same run.
+    """
+    here = Path.cwd()
+    return next((place for place in (here, *here.parents) if (place / data / "runs").is_dir()), here)
+
+
+def open_session(  # the parameters of a notebook, each by its name
+    runs: str | Sequence[str],
+    *,
+    data: str | Path,
+    adjudications: str | Path,
+    author: str = "",
+    sighted: bool = False,
+    only: str = "",
+) -> ReviewSession:
+    """A sitting over stored runs, blind unless `sighted`; relative folders count from `base_folder`.
+
+    `only` are the words of a query. The tables of a blind sitting hide what its reader must not know, headless too:
+    an executed notebook can be read by who reads on. A page that is to show strict's words is opened sighted.
+    """
+    base = base_folder(data)
+    opened = [open_run(run, base / data) for run in ([runs] if isinstance(runs, str) else runs)]
+    return ReviewSession(opened, base / adjudications, author, query=parse_query(only), blind=not sighted)
+
+
+def queue_frame(session: ReviewSession) -> pd.DataFrame:
+    """The queue as a plain frame, one row per item; what strict says and what was read only where it is not blind."""
+    import pandas as pd
+
+    columns = ["run", "case_id", "sample", "check", "strict", "failed", "reason", "read"]
+    rows = []
+    for item in session.queue:
+        row = [session.place(item), *item[1:]]
+        rows.append([*row, *(["", "", "", ""] if session.is_blind(item) else session.strict_row(item))])
+    return pd.DataFrame(rows, columns=columns)
+
+
+def readings_frame(session: ReviewSession) -> pd.DataFrame:
+    """The standing readings of the runs as a plain frame, strict's words beside the reader's, with the label.
+
+    Of answers that are still blind for the session's reviewer it shows none.
+    """
+    import pandas as pd
+
+    columns = ["run", "case", "sample", "check", "strict", "reading", "cause", "reason", "author", "blind", "time"]
+    rows = [
+        [
+            *(session.place(item), *item[1:], entry.strict, entry.reading, stand.cause(logged), stand.reason(logged)),
+            *(entry.author, entry.blind, whole_seconds(entry.time)),
+        ]
+        for item, stand in session.stands()
+        for logged in stand.entries
+        if isinstance(entry := logged.entry, Reading)
+    ]
+    return pd.DataFrame(rows, columns=columns).assign(label=POST_HOC_LABEL)

@@ -1,0 +1,121 @@
+"""What a reviewer types in a terminal: single keys where there is a terminal, else one line for each."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+__all__ = ["Keyboard", "Lines", "open_keyboard"]
+
+_ARROWS = {b"[A": "k", b"OA": "k", b"[B": "j", b"OB": "j"}
+_ESCAPE_S = 0.05
+"""Within this a terminal sends the rest of an arrow key."""
+
+
+class Keyboard(Protocol):
+    """Where keys and lines come from; EOFError when there are no more."""
+
+    def key(self, prompt: str) -> str:
+        """The next key, empty for Enter."""
+
+    def line(self, prompt: str) -> str:
+        """The next line, without blanks around it."""
+
+
+class Lines:
+    """One key for each line: for pipes, and for terminals that give no single keys."""
+
+    def __init__(self, read: Callable[[str], str] = input) -> None:
+        self._read = read
+
+    def key(self, prompt: str) -> str:
+        """The next line, which is a key."""
+        return self._read(prompt).strip()
+
+    def line(self, prompt: str) -> str:
+        """The next line."""
+        return self._read(prompt).strip()
+
+
+class _Terminal:
+    """Single keys of a terminal, not echoed; Ctrl+C still interrupts. Lines are typed and mended as usual."""
+
+    def __init__(self, descriptor: int, termios: Any, tty: Any) -> None:
+        self._descriptor, self._termios, self._tty = descriptor, termios, tty
+        self._usual = termios.tcgetattr(descriptor)
+        self._typed = bytearray()
+        """What came and was not asked for yet; all reading goes through it, so that nothing typed ahead is lost."""
+        self._single()
+
+    def _single(self) -> None:
+        self._tty.setcbreak(self._descriptor, self._termios.TCSADRAIN)
+
+    def restore(self) -> None:
+        """Give the terminal back as it was."""
+        self._termios.tcsetattr(self._descriptor, self._termios.TCSADRAIN, self._usual)
+
+    def key(self, prompt: str) -> str:
+        """The next key; the arrows are k and j, Escape alone is `esc`."""
+        print(prompt, end="", flush=True)
+        pressed = self._pressed()
+        print(pressed)
+        return pressed
+
+    def line(self, prompt: str) -> str:
+        """The next line."""
+        print(prompt, end="", flush=True)
+        self.restore()
+        try:
+            said = bytearray()
+            while (byte := self._bytes(1)) not in {b"\n", b"\r"}:
+                said += byte
+        finally:
+            self._single()
+        return said.decode("utf-8", "replace").strip()
+
+    def _bytes(self, count: int) -> bytes:
+        """The next bytes that were typed."""
+        while len(self._typed) < count:
+            if not (read := os.read(self._descriptor, 1024)):
+                raise EOFError
+            self._typed += read
+        taken = bytes(self._typed[:count])
+        del self._typed[:count]
+        return taken
+
+    def _pressed(self) -> str:
+        first = self._bytes(1)
+        if first == b"\x04":
+            raise EOFError
+        if first == b"\x1b":
+            follows = self._typed or select.select([self._descriptor], [], [], _ESCAPE_S)[0]
+            return _ARROWS.get(self._bytes(2), "esc") if follows else "esc"
+        if first in b"\r\n":
+            return ""
+        if first[0] >= 0xC0:  # the first byte of a longer UTF-8 character
+            first += self._bytes(1 + (first[0] >= 0xE0) + (first[0] >= 0xF0))
+        return first.decode("utf-8", "replace")
+
+
+@contextlib.contextmanager
+def open_keyboard() -> Iterator[Keyboard]:
+    """The keyboard of this process; a terminal is given back as it was, whatever happens."""
+    try:
+        import termios
+        import tty
+
+        terminal = _Terminal(sys.stdin.fileno(), termios, tty)
+    except (ImportError, OSError, ValueError):  # no POSIX terminal: Windows, a pipe, a stand-in without a descriptor
+        yield Lines()
+        return
+    except termios.error:  # a descriptor that is no terminal
+        yield Lines()
+        return
+    try:
+        yield terminal
+    finally:
+        terminal.restore()

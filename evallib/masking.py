@@ -1,0 +1,61 @@
+"""Credentials out of sight: found as the `secrets` check finds them, shown by their first characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from evallib.checks.folding import fold, merged
+from evallib.checks.leaks import leaks
+from evallib.checks.placeholders import masked
+from evallib.records import Sample, canonical_json
+
+__all__ = ["Masks", "masks_of"]
+
+_SHORTEST = 6
+"""A shorter credential is masked where it is told to be one, and not wherever its characters stand."""
+
+
+def _found(text: str) -> list[tuple[int, int]]:
+    folded = fold(text, lower=False)
+    return [folded.span(leak.start, leak.end) for leak in leaks(folded.text, ("credential",))]
+
+
+class Masks:
+    """The credentials of some texts: each is masked wherever it stands, not only where its name stands before it."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        values = {text[start:end] for text in texts for start, end in _found(text)}
+        known = sorted((value for value in values if len(value) >= _SHORTEST), key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, known))) if known else None
+        self.used = False
+        """Whether a credential was found since."""
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where credentials stand in `text`: (start, end) in code points, in order, none inside another."""
+        again = [hit.span() for hit in self._known.finditer(text)] if self._known else []
+        flat = merged([*_found(text), *again])
+        self.used = self.used or bool(flat)
+        return list(zip(flat[::2], flat[1::2], strict=True))
+
+    def mask(self, text: str) -> str:
+        """`text` with at most the first four characters of each credential, and its length."""
+        shown, done = [], 0
+        for start, end in self.spans(text):
+            shown += [text[done:start], masked(text[start:end])]
+            done = end
+        return "".join([*shown, text[done:]])
+
+
+def masks_of(sample: Sample) -> Masks:
+    """The credentials of everything that is recorded of a sample."""
+    return Masks(_texts(sample))
+
+
+def _texts(sample: Sample) -> Iterator[str]:
+    yield from (sample.answer, *sample.recorded, *sample.files.values())
+    for turn in sample.turns:
+        yield from (turn.request, turn.text)
+        for call in (*turn.tool_calls, *turn.pending, *turn.results):
+            yield canonical_json(dict(call.arguments))
+            yield from ((call.error or ""), (call.result or ""))

@@ -1,0 +1,103 @@
+"""The command `adjudicate`: the queue in the terminal, or one entry in one go."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evallib.errors import InputError
+from evallib.stdout import print_lines
+
+if TYPE_CHECKING:
+    from evallib.entries import Entry
+    from evallib.store import LoggedEntry, Run
+
+__all__ = ["adjudicate"]
+
+Arguments = argparse.Namespace
+
+
+def adjudicate(given: Arguments) -> int:
+    """Read the queue of some runs; or store one reading, one resolution or one rubric; or write out every reading."""
+    from evallib.store import append_entry, open_run, read_log
+
+    runs = [open_run(reference, given.data) for reference in given.run]
+    if given.export:
+        return _export(given, runs)
+    if not given.by.strip():
+        raise InputError("say who reads: --by NAME")
+    say = _rubric if given.rubric is not None else _resolution if given.resolve else _reading if given.reading else None
+    if say is None:
+        return _queue(given, runs)
+    if say is not _rubric and len(runs) != 1:
+        raise InputError("one entry is about one run: name one RUN")
+    print(append_entry(given.adjudications, say(given, runs, read_log(given.adjudications))).id)
+    return 0
+
+
+def _export(given: Arguments, runs: Sequence[Run]) -> int:
+    from evallib.readings_table import export_readings
+    from evallib.store import read_log
+
+    count = export_readings(runs, read_log(given.adjudications), given.export)
+    print_lines([f"{count} readings of {len(runs)} runs in {given.export}"])
+    return 0
+
+
+def _queue(given: Arguments, runs: Sequence[Run]) -> int:
+    from evallib.keyboard import open_keyboard
+    from evallib.queue import parse_query
+    from evallib.session import ReviewSession
+    from evallib.terminal import adjudicate as review
+
+    if given.case is not None or given.reason:
+        raise InputError("one reading needs CASE, SAMPLE, --reading and --reason; leave them out to read the queue")
+    query = parse_query(given.only)
+    query = replace(query, check=(given.check,)) if given.check else query
+    session = ReviewSession(
+        runs, given.adjudications, given.by, query=query, blind=not given.sighted,
+        unit="check" if given.check else "answer", seed=given.seed,
+    )  # fmt: skip
+    with open_keyboard() as keys:
+        review(session, keys)
+    return 0
+
+
+def _reading(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Entry:
+    from evallib.adjudication import make_reading
+    from evallib.standing import own_reading
+
+    if given.case is None:
+        raise InputError("one reading needs CASE, SAMPLE, --reading and --reason; leave them out to read the queue")
+    (run,) = runs
+    return make_reading(
+        run, given.case, given.sample, reading=given.reading, reason=given.reason, author=given.by, check=given.check,
+        cause=given.cause, log=log, supersedes=own_reading(run, log, given.by, (given.case, given.sample, given.check)),
+    )  # fmt: skip
+
+
+def _resolution(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Entry:
+    from evallib.adjudication import make_resolution
+    from evallib.standing import standing_readings
+
+    (run,), (case, number) = runs, given.resolve
+    if not number.isdecimal():
+        raise InputError(f"--resolve {case} {number}: say CASE and SAMPLE, a number from 1")
+    item = (case, int(number), given.check)
+    stand = standing_readings(run, log).by_item.get(item)
+    if stand is None:
+        raise InputError(f"case {case!r} sample {number}: nobody's reading of it stands, there is nothing to resolve")
+    return make_resolution(
+        run, item, stand, author=given.by, reading=given.reading or "", reason=given.reason, cause=given.cause
+    )
+
+
+def _rubric(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Entry:
+    from evallib.adjudication import make_rubric
+
+    del log
+    if len({run.suite.suite for run in runs}) > 1:
+        raise InputError("a rubric is of one suite, and these runs are of several: name runs of one")
+    return make_rubric(runs[0].suite, author=given.by, text=given.rubric, reason=given.reason, check=given.check)

@@ -1,0 +1,303 @@
+"""What one reviewer may see of some runs: the queue, their place in it, the sheets; what is blind is not there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evallib.adjudication import strict_word
+from evallib.entries import Reading
+from evallib.errors import EvallibError, InputError
+from evallib.history import entry_line
+from evallib.logbook import AnswerId, Logbook, answer_of
+from evallib.masking import Masks, masks_of
+from evallib.queue import Query, Queue, Unit, arms, outcome_word, parse_query, queue_items, seed_of
+from evallib.records import Outcome, Sample, SampleKey, Verdict
+from evallib.scoring import fold
+from evallib.sheet import Reveal, Sheet, make_sheet, said_of, word
+from evallib.standing import Item, Stand
+from evallib.store import Drafts, Run, read_log
+from evallib.word_diff import Piece, nearest, word_diff
+
+__all__ = ["Covered", "Sitting"]
+
+
+class Covered(NamedTuple):
+    """How much is read of one part of a queue."""
+
+    place: str
+    check: str
+    strict: str
+    read: int
+    of: int
+
+
+def _outcomes(run: Run) -> dict[SampleKey, Outcome]:
+    verdicts = run.verdicts_of
+    return {sample.key: fold(sample, verdicts[sample.key], run.suite.pass_rule) for sample in run.samples}
+
+
+class Sitting:
+    """One reviewer's queue over some runs, and what may be seen of each item.
+
+    While `is_blind(item)`, nothing that this class gives out tells the strict verdict, others' readings, or the run.
+    """
+
+    def __init__(  # noqa: PLR0913  # what makes a queue, each by its name
+        self,
+        runs: Sequence[Run],
+        adjudications: Path,
+        author: str,
+        *,
+        query: Query,
+        blind: bool,
+        unit: Unit,
+        plan: str,
+        seed: int | None,
+    ) -> None:
+        self.runs = {run.id: run for run in runs}
+        if len(self.runs) < len(runs):
+            raise InputError("the same run is named twice; name each run once")
+        self.query, self.blind, self.unit, self.plan = query, blind, unit, plan
+        self.seed = seed_of(runs) if seed is None else seed
+        self._drafts = Drafts(adjudications)
+        self._log = Logbook(runs, read_log(adjudications))
+        self._strict = {run.id: _outcomes(run) for run in runs}
+        self._arms = arms(runs, self.seed)
+        self._skipped: dict[Item, None] = {}
+        self.position = 0
+        self.author = author
+
+    # who reads what
+
+    @property
+    def author(self) -> str:
+        """The reviewer. Another name makes another queue."""
+        return self._author
+
+    @author.setter
+    def author(self, name: str) -> None:
+        self._author = name.strip()
+        self._line_up(self.query)
+        self._resume()
+
+    def _line_up(self, query: Query) -> None:
+        """Make the queue that `query` asks for; it stays the same until the next one is asked for."""
+        made = queue_items(
+            list(self.runs.values()), self._strict, self._log, query, author=self._author, blind=self.blind,
+            unit=self.unit, seed=self.seed, is_open=lambda item: self.stage(item) != "done",
+        )  # fmt: skip
+        self.query, self._queue = query, made
+        self._unseen = {a for a in map(answer_of, self._whole(made)) if not self._log.has_seen(a, self._author)}
+        self._place = {item: place for place, item in enumerate(made.items)}
+        self._read = {item for item in made.items if self._log.own(item, self._author)}
+        self._done = {item for item in self._read if self.stage(item) == "done"}
+
+    def _whole(self, made: Queue) -> Iterable[Item]:
+        """What the queue holds without facets: what must stay blind while a part of it is looked at."""
+        if not self.query.words:
+            return made.items
+        runs, everything = list(self.runs.values()), Query(all=self.query.all)
+        return queue_items(
+            runs, self._strict, self._log, everything, author=self._author, blind=self.blind, unit=self.unit,
+            seed=self.seed,
+        ).items  # fmt: skip
+
+    @property
+    def queue(self) -> tuple[Item, ...]:
+        """What is to be read, in order."""
+        return self._queue.items
+
+    def filter(self, words: str) -> None:
+        """Make the queue of other words, and stay on the item where it is in it; InputError names a word that is none.
+
+        A refused query leaves the queue as it was.
+        """
+        here = self.queue[self.position] if self.queue else None
+        self._line_up(parse_query(words))
+        self.position = self._place[here] if here in self._place else self.next_open(-1)
+
+    # where the reviewer is
+
+    def _sitting(self) -> tuple[object, ...]:
+        runs = sorted(self.runs)
+        return ("position", self._author, runs, self.query.words, self.blind, self.unit, self.plan, self.seed)
+
+    def _resume(self) -> None:
+        """Go to where the same reviewer left the same queue, else to the first open item."""
+        self.position = 0
+        left = self._drafts.read(self._sitting()).get("item")
+        here = Item(*left) if isinstance(left, list) and len(left) == len(Item._fields) else None
+        self.position = self._place[here] if here in self._place else self.next_open(-1)
+
+    def go(self, position: int) -> int:
+        """Go to a place in the queue, or to the end that is nearer; a next session of the same queue begins there."""
+        self.position = max(0, min(position, len(self.queue) - 1))
+        if self.queue and self._author:
+            with suppress(EvallibError):  # a place that is not kept is no reason to stop reading
+                self._drafts.keep(self._sitting(), {"item": list(self.queue[self.position])})
+        return self.position
+
+    def next_open(self, position: int) -> int:
+        """The next open place after `position`, else the first that was skipped, else where we are."""
+        order = [*range(position + 1, len(self.queue)), *range(min(position + 1, len(self.queue)))]
+        left = (place for place in order if self.queue[place] not in self._done)
+        skipped = [self._place[item] for item in self._skipped if item in self._place and item not in self._done]
+        fresh = next((place for place in left if self.queue[place] not in self._skipped), None)
+        return fresh if fresh is not None else skipped[0] if skipped else max(0, position)
+
+    def skip(self, item: Item) -> int:
+        """Leave an item for the end of this sitting, and go to the next; gives the new position."""
+        self._skipped.pop(item, None)
+        self._skipped[item] = None
+        return self.go(self.next_open(self._place.get(item, self.position)))
+
+    # what is known of an item
+
+    def stage(self, item: Item) -> str:
+        """`read` until the reviewer's reading stands, `explain` until they said why it differs, then `done`."""
+        own = self._log.own(item, self._author)
+        if own is None or not isinstance(own.entry, Reading):
+            return "read"
+        stand = self._log.stand(item)
+        explained = not own.entry.blind or own.entry.reading == "unsure" or (stand and own.id in stand.differences)
+        return "done" if explained else "explain"
+
+    def mark(self, item: Item) -> str:
+        """The reviewer's own standing reading, `skip`, or nothing; never what strict says."""
+        own = self._log.own(item, self._author)
+        if own and isinstance(own.entry, Reading):
+            return own.entry.reading
+        return "skip" if item in self._skipped else ""
+
+    def own(self, item: Item) -> dict[str, Any]:
+        """The reviewer's own standing reading, with what was said of its difference; empty when there is none."""
+        own, stand = self._log.own(item, self._author), self._log.stand(item)
+        if own is None or stand is None or not isinstance(own.entry, Reading):
+            return {}
+        said = stand.differences.get(own.id, own).entry
+        agrees = bool(getattr(said, "agrees", False))
+        words = {"cause": stand.cause(own), "reason": stand.reason(own)}
+        return {"id": own.id, "reading": own.entry.reading, **words, "agrees": agrees}
+
+    def is_blind(self, item: Item) -> bool:
+        """Whether what strict says is hidden from this reviewer: until they ever read the answer, or a check of it."""
+        return self.blind and not self._log.has_seen(answer_of(item), self._author)
+
+    def agrees(self, item: Item, reading: str) -> bool:
+        """Whether a reading says what strict says; InputError while that is hidden."""
+        return reading == strict_word(self._seen_run(item), *item[1:])
+
+    def _seen_run(self, item: Item) -> Run:
+        if self.is_blind(item):
+            raise InputError("this is hidden until you have read the answer")
+        return self.runs[item.run]
+
+    def sheet(self, item: Item, *, unmasked: bool = False) -> Sheet:
+        """All there is to read of an item; while it is blind, nothing that is hidden is in it."""
+        run = self.runs[item.run]
+        masks = None if unmasked else masks_of(self._sample(item))
+        reveal = None if self.is_blind(item) else self._reveal(item, masks)
+        rubrics = self._log.rubrics(item.run)
+        return make_sheet(
+            self._sample(item), run.suite, rubrics.shown(item.case, item.check), check=item.check,
+            place=self.place(item), masks=masks, reveal=reveal,
+        )  # fmt: skip
+
+    def place(self, item: Item) -> str:
+        """The run of an item; its pseudonym while any answer of the queue is still to be read blind."""
+        return self._arms[item.run] if self.hidden else item.run
+
+    @property
+    def hidden(self) -> bool:
+        """Whether runs and models go by pseudonyms: one name told would tell of every answer that is still blind."""
+        return self.blind and bool(self._unseen)
+
+    def _sample(self, item: Item) -> Sample:
+        return self.runs[item.run].by_key[item.case, item.sample]
+
+    def _reveal(self, item: Item, masks: Masks | None) -> Reveal:
+        run, key = self.runs[item.run], (item.case, item.sample)
+        hide = masks.mask if masks else str
+        outcome = self._strict[item.run][key]
+        verdicts = [v._replace(reason=hide(v.reason)) for v in run.verdicts_of[key] if item.check in {"", v.check_id}]
+        against = [v for v in verdicts if v.passed is False or v.status == "not_scored"]
+        against.sort(key=lambda v: v.check_id not in outcome.failed)
+        stands = list(self._log.stands(answer_of(item)).values())
+        return Reveal(
+            strict_word(run, *item[1:]),
+            outcome,
+            tuple(against),
+            tuple(v for v in verdicts if v not in against),
+            tuple(map(hide, said_of(stands))),
+            "" if self.hidden else str(run.plan.get("target", {}).get("model") or ""),
+        )
+
+    def stands(self) -> Iterator[tuple[Item, Stand]]:
+        """What was read of the runs, in stored order, but for answers that are blind for this reviewer."""
+        for answer in (AnswerId(run.id, *key) for run in self.runs.values() for key in run.by_key):
+            if not self.is_blind(Item(*answer)):
+                yield from ((Item(*answer, check), stand) for check, stand in self._log.stands(answer).items())
+
+    def strict_row(self, item: Item) -> tuple[str, str, str, str]:
+        """Strict's word, the checks against an item, the reason, and what everybody read; InputError while hidden."""
+        run = self._seen_run(item)
+        outcome = self._strict[run.id][item.case, item.sample]
+        read = "; ".join(said_of(list(self._log.stands(answer_of(item)).values())))
+        if item.check:
+            verdict = next(v for v in run.verdicts_of[item.case, item.sample] if v.check_id == item.check)
+            return outcome_word(verdict.passed), "", verdict.reason, read
+        return word(outcome), ", ".join(outcome.failed), outcome.reason, read
+
+    def coverage(self) -> tuple[Covered, ...]:
+        """How many items of the queue are read, by run, check and strict's word; empty while any of it is blind."""
+        if self.hidden:
+            return ()
+        of = Counter(map(self._part, self.queue))
+        read = Counter(map(self._part, self._read))
+        return tuple(Covered(*part, read[part], count) for part, count in sorted(of.items()))
+
+    def _part(self, item: Item) -> tuple[str, str, str]:
+        return self.place(item), item.check, self.strict_row(item)[0]
+
+    def find(self, item: Item, words: str) -> tuple[int, int]:
+        """Where the answer of an item says `words`, in code points; InputError when it does not."""
+        start = self._sample(item).answer.find(words) if words else -1
+        if start < 0:
+            raise InputError(f"the answer does not say {words!r}; cite it to the letter")
+        return start, start + len(words)
+
+    def next_check(self, item: Item) -> Item:
+        """The next check of the same answer as an item, those against it first; after the last, the answer."""
+        run = self._seen_run(item)
+        verdicts: list[Verdict] = sorted(run.verdicts_of[item.case, item.sample], key=lambda v: v.passed is True)
+        names = ["", *(v.check_id for v in verdicts if v.status != "not_applicable")]
+        return item._replace(check=names[(names.index(item.check) + 1) % len(names)])
+
+    def diff(self, item: Item) -> tuple[Piece, ...]:
+        """The answer against the nearest strict pass of the same case, word by word; empty when there is none to show.
+
+        A pass that is still blind for this reviewer is none to show.
+        """
+        self._seen_run(item)
+        repeats = [
+            Item(run.id, *key)
+            for run in self.runs.values()
+            for key, outcome in self._strict[run.id].items()
+            if key[0] == item.case and outcome.passed and (run.id, *key) != item[:3]
+        ]
+        answer = self._sample(item).answer
+        other = nearest(answer, (self._sample(one).answer for one in repeats if not self.is_blind(one)))
+        if other is None:
+            return ()
+        masks = Masks([answer, other])
+        return word_diff(masks.mask(other), masks.mask(answer))
+
+    def history(self, item: Item) -> tuple[str, ...]:
+        """Every entry about the answer of an item, withdrawn ones marked, one line each, oldest first."""
+        self._seen_run(item)
+        masks = masks_of(self._sample(item))
+        return tuple(masks.mask(entry_line(e, gone=gone)) for e, gone in self._log.history(answer_of(item)))

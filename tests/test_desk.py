@@ -1,0 +1,76 @@
+"""The desk as a notebook opens it: where it finds runs and log, and what its tables show to whom."""
+
+from __future__ import annotations
+
+import pytest
+
+from evallib.desk import open_session, queue_frame, readings_frame
+from evallib.store import read_log
+from tests.browser import small_run
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    small_run(folder)
+    small_run(folder, "second")
+    return folder
+
+
+@pytest.fixture
+def opened(data, tmp_path):
+    def open_it(author="", **more):
+        return open_session(more.pop("runs", "small"), data=data, adjudications=tmp_path / "log", author=author, **more)
+
+    return open_it
+
+
+def test_sighted_the_queue_is_a_plain_table_of_strict_s_words(opened):
+    frame = queue_frame(opened(sighted=True, only="strict=fail"))
+    assert list(frame.columns) == ["run", "case_id", "sample", "check", "strict", "failed", "reason", "read"]
+    assert frame["failed"].tolist() == ["policy", "facts", "facts"]
+    assert set(frame["run"]) == {"small"}
+
+
+def test_blind_the_table_shows_nothing_of_what_its_reviewer_has_not_read(opened):
+    opened("r2").decide(opened("r2").queue[0], "fail")
+    session = opened("r1")
+    frame = queue_frame(session)
+    assert set(frame[["strict", "failed", "reason", "read"]].to_numpy().ravel()) == {""}
+    assert set(frame["run"]) == {"arm A"}
+    assert readings_frame(session).empty
+    session.decide(session.queue[0], "fail")
+    assert queue_frame(session)["strict"].tolist()[0] in {"pass", "fail"}
+    assert set(readings_frame(session)["author"]) <= {"r1", "r2"}
+    assert len(readings_frame(session)) == (2 if session.queue[0] == opened("r2").queue[0] else 1)
+
+
+def test_a_table_of_nobody_is_blind_too_unless_it_is_opened_sighted(opened):
+    session = opened("r1")
+    session.decide(session.queue[0], "fail")
+    assert set(queue_frame(opened())["strict"]) == {""}
+    assert readings_frame(opened()).empty
+    assert readings_frame(opened(sighted=True))["author"].tolist() == ["r1"]
+
+
+def test_readings_are_shown_with_cause_label_and_whole_seconds(opened):
+    session = opened("r1", sighted=True)
+    session.decide(session.queue[0], "pass", cause="paraphrase", reason="in other words")
+    (row,) = readings_frame(session).to_dict("records")
+    assert (row["strict"], row["reading"], row["cause"]) == ("fail: failed policy", "pass", "paraphrase")
+    assert (row["label"], row["reason"]) == ("chosen after reading the answers", "in other words")
+    assert "." not in row["time"]
+
+
+def test_several_runs_are_one_queue(opened):
+    assert len(opened("r1", runs=["small", "second"]).queue) == 8
+    assert set(queue_frame(opened(runs=["small", "second"]))["run"]) == {"arm A", "arm B"}
+
+
+def test_a_notebook_in_a_folder_below_finds_the_same_run_and_log(data, tmp_path, monkeypatch):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "build").symlink_to(data)
+    monkeypatch.chdir(tmp_path / "notebooks")
+    session = open_session("small", data="build", adjudications="log", author="r1")
+    session.decide(session.queue[0], "pass")
+    assert len(read_log(tmp_path / "log")) == 1
