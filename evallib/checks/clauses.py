@@ -18,6 +18,7 @@ from evallib.checks.negation import (
     denies_commands,
     excepts,
     is_universal,
+    leaves_out,
     without_idioms,
     without_inversion,
 )
@@ -36,7 +37,8 @@ _CUT = re.compile(
     r"|(?P<pause>;|\u2014|(?<=\s)-{1,3}(?=\s)|[()\[\]|])"
     r"|(?P<comma>,(?=[\s\"*_`]|$))"
     r"|(?P<turn>(?<!anything )(?<!everything )(?<!all )\bbut\b"
-    r"|\b(?:otherwise|however|therefore|hence|thus|whereas)\b|\band then\b|\bthen\b"
+    r"|\b(?:otherwise|therefore|hence|thus|whereas)\b|\bhowever\b(?!\s{1,9}(?:\w{1,30}ly\s)?\w{3,30}\s(?:it|that"
+    r"|this|he|she|the|your)\b)|\band then\b|\bthen\b"
     r"|(?<!do )(?<!doing )(?<!not )\bso\b(?= \w)|\binstead\b(?! of)|(?<=, )yet\b"
     rf"|\band\b(?=\s{{1,9}}{_SUBJECT}\b)"
     r"|\band\b(?=\s{1,9}(?:should|must|can|may|will|needs?|has to|have to|could|works?)\b(?! not|n't)))"
@@ -193,6 +195,8 @@ class Reading:
 def _denied(phrase: _Phrase) -> bool:
     plain, start, end, nominal = phrase
     before, after = plain[:start], plain[end:]
+    if leaves_out(before) and denied_after(after, nominal=True):
+        return False
     return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
 
 
@@ -293,8 +297,10 @@ def _clauses(text: str, start: int, end: int, lead: str, number: int) -> Iterato
 def _carry(sentence: list[Clause], *, inherited: bool) -> None:
     """Mark the clauses that a negation in an earlier clause of the sentence, or in the line above, reaches."""
     carry = inherited
+    commas = 2  # of an aside after the negation, met so far: "do not, whatever they say then, ..."
     for index, clause in enumerate(sentence):
-        if clause.lead == "turn":
+        commas += clause.lead in {"comma", "pause"} or (clause.lead == "aside" and not commas)
+        if clause.lead == "turn" and commas != 1:
             carry = False
         spared = (
             clause.lead == "aside" and index > 0 and excepts(clause.words) and is_universal(sentence[index - 1].text)
@@ -302,7 +308,7 @@ def _carry(sentence: list[Clause], *, inherited: bool) -> None:
         clause.carried = clause.carried or carry or spared
         following = sentence[index + 1].lead if index + 1 < len(sentence) else ""
         if announces(clause.words) if following == "colon" else dangles(clause.words):
-            carry = True
+            carry, commas = True, 0
         elif denies_commands(clause.text, clause.words):
             for member in _alternatives(sentence, index):
                 member.carried = True

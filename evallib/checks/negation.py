@@ -19,6 +19,7 @@ __all__ = [
     "excepts",
     "is_conditional",
     "is_universal",
+    "leaves_out",
     "without_idioms",
     "without_inversion",
 ]
@@ -38,6 +39,16 @@ BAD = (
     "an? (?:\\w+ )?(?:mistake|error|anti-?pattern|myth|scam)|(?:a )?(?:bad|terrible|poor|awful|horrible) "
     "(?:idea|advice|choice|practice|plan|move)|too (?:risky|dangerous)"
 )
+_WHO = "you|we|us|me|him|her|them|it|this|that|anyone|anybody|someone|somebody|everyone|one|no one|nobody|\\w+ing"
+_STAFF = (
+    r"(?:(?:the|our|your|all|any) )?(?:\w+ )?"
+    r"(?:team|staff|crew|people|users?|customers?|operators?|\w+(?:ers|ors|ists))(?= to)"
+)
+_EASY = (
+    "hard|difficult|complicated|tricky|tough|complex|expensive|costly|painful|scary|rude|unusual|uncommon|rare|slow"
+    "|laborious|challenging|tedious|rocket science|brain surgery|too \\w+"
+)
+_LEAVE_OUT = "not|never|avoid|skip|refuse|neglect|forget|fail|omit|leave out|postpone|delay|put off|hold off"
 FIX = "fix|solution|answer|remedy|way|cure|option|approach|workaround"
 
 _NEG = (
@@ -45,6 +56,7 @@ _NEG = (
     r"|\b(?:dont|cant|wont|shouldnt|wouldnt)\b)"
 )
 _NO_JOIN = r"(?:(?!\b(?:and|or|nor|but)\b)[^,;:])"
+_WORDS = r"(?:(?!\b(?:and|or|nor|but)\b)[^,;:\x1f])"  # no blanked phrase among them
 _MILD = (
     "hesitate|forget|fail|neglect|omit|afraid|shy|fear|worry|delay|wait|avoid\\w*|refus\\w+|refrain|skip|mind"
     "|oppos\\w+|"
@@ -52,7 +64,7 @@ _MILD = (
     "discourage\\w*|damage|problem|issue|concern|insufficient|impossible|enough|sufficient|sure|optional|negotiable|"
     "unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t"
     "|ing)|suffer\\w*|complain\\w*|notice|died?|ashamed|embarrassed|nervous|"
-    "anxious|worried|crime|sin|offence|violation|disaster"
+    "anxious|worried|crime|sin|offence|violation|disaster|doubt\\w*"
 )
 _BETTER = (
     "better|safer|wiser|easier|faster|quicker|simpler|cheaper|cleaner|smarter|sooner|rather|kinder|healthier|sounder|"
@@ -74,6 +86,24 @@ _IDIOMS = re.compile(
     r"(?:\bnot\b|n't\b|\bagainst\b|\bavoid\w*)"
     rf"|{_NEG}\s+(?:(?!and\b|or\b)\w+\s+){{0,3}}?(?:{_MILD}|(?:an? )?(?:{BAD}))\b"
     rf"|{_NEG}\s+(?:be\s+)?too \w+"
+    rf"|\bfew (?:\w+ ){{0,4}}?(?:{_MILD})\b"
+    # what something takes is denied, not the thing: "you don't need approval to", "it takes no skill to"
+    rf"|{_NEG}\s+(?:\w+ly |even |ever )?(?:need|require|take|cost)s? (?!(?:to|for|of|{_WHO}"
+    rf"|{_STAFF})\b){_WORDS}{{1,40}}? to\b"
+    rf"|\b(?:needs?|requires?|takes?|took|costs?) (?:you |us )?(?:no(?! one\b)|nothing|little|zero"
+    rf"|hardly any){_WORDS}{{0,40}}?"
+    r" to\b"
+    rf"|\bno (?:[\w-]+ ){{1,5}}?(?:is|are|was|were)? ?(?:needed|required|necessary|involved)(?= (?:to|for|in|before)\b)"
+    rf"|\bno need (?:for|of) (?!(?:{_WHO}|the|your|our)\b){_WORDS}{{1,40}}? to\b"
+    rf"|(?:{_NEG} (?:\w+ly |even |ever )?(?:need|have|got|required) to|\bneed(?: not|n't))"
+    r" (?!(?:try|go|consider|attempt|start|begin|choose|decide|agree|want|rush|bother|plan|listen|resort|turn|come"
+    rf"|be (?:forced|made|asked|required)|offer|proceed|continue|prepare)\b){_WORDS}{{2,50}}?(?<! as) to\b"
+    rf"|(?:{_NEG}|\b(?:hardly|scarcely)\b)\s+(?:(?!and\b|or\b)\w+\s+){{0,3}}?(?:{_EASY})(?: for(?: \w+){{1,2}})? to\b"
+    rf"|\b(?:{BAD}|an? (?:shame|pity)|rude|insane|folly|madness)(?: (?:of|for)(?: [\w']+){{1,3}}?)? "
+    rf"(?:not to|never to|to (?:{_LEAVE_OUT}))\b"
+    rf"|{_NEG}{_WORDS}{{0,30}}?\b(?:that|because|as if|as though|say|saying|claiming|mean|think|believe)\b"
+    rf"{_WORDS}{{0,30}}?{_NEG}"
+    rf"|{_NEG}{_WORDS}{{0,30}}?\banything (?:but|except|besides|other than)\b"
     r"|\bno (?:problem|harm|risk|danger|doubt|question|choice|option|alternative|way (?:around|out)|other|worr\w+|"
     r"big deal|rule against|law against|"
     r"(?:extra |added )?(?:cost|charge)|need to worry)\b"
@@ -86,6 +116,7 @@ _MAY_BE_IDIOM = re.compile(
     r"n't\b|\bn(?:ot|o|ever|othing|obody|one|either)\b|\bcannot\b|\bwh(?:y|ether)\b|\b(?:hardly|rarely|seldom"
     r"|scarcely)\b"
     r"|\b(?:do|ca|wo|should|would)nt\b|\bwithout\b|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b"
+    rf"|\bto (?:{_LEAVE_OUT})\b"
 )
 BLANK = "\x1f"
 """Stands for each character of an idiom."""
@@ -95,15 +126,26 @@ ADVICE = (
     "|statement|"
     "guide|guidance|request|order|proposal|rumou?r|hint|prompt|message|note|urge|temptation|impulse|comment|line"
 )
+_SAYS = (
+    "(?:involv|requir|includ|advis|propos|endors|justif|suggest|recommend|mention|prescrib|instruct|contain|support"
+    "|permit|allow|demand|entail|warrant|foresee|envisag)(?:s|es|ies|e|y)?|tells?|told|asks?|says?|calls? for"
+    "|called for|means?"
+)
 _HEED_NOT = r"(?:ignor|disregard|dismiss|reject|resist|discount|overrul|declin|refus|distrust)\w*"
 _DIRECTIVE = re.compile(
     r"\b(?:never|neither|nor|cannot|not|nothing|nobody|nowhere|no one|none of|unable to|beware of|no longer)\b"
     r"|\b\w+n't\b|\b(?:dont|cant|wont|shouldnt|mustnt|couldnt|wouldnt|neednt)\b"
-    rf"|\b(?:no|little)(?: [\w-]+){{0,2}} (?:{_NEED})\b"
+    rf"|\b(?:no|little|zero|scant|scarce)(?: [\w-]+){{0,2}} (?:{_NEED})\b"
+    r"|\b(?:gain|achieve|win|accomplish|solve|improve)(?:s|es|ed)? (?:very )?little\b"
+    r"|\b(?:i|we|they|many|most|experts?|engineers?) (?:\w+ ){0,2}?doubts?\b|\b(?:doubtful|unlikely|questionable"
+    r"|dubious)"
+    r"(?: at best)? (?:that|whether|if)\b|\b(?:sceptical|skeptical|unconvinced|doubts|misgivings) (?:that|whether|of"
+    r"|about|if)\b|\bfail(?:s|ed)? to see (?:how|why|what)\b"
     r"|\b(?:under|in|on|at|by|for) no (?:[\w-]+ )?\w+"
     # a subject that no one is part of: "no nurse on this ward may ..."
     r"|(?:^|\bthat |\bas )\W*no (?:[\w'-]+ ){1,6}?(?:should|may|must|can|could|will|would|shall|ought|needs?"
     r"|is|are|has|have|ever)\b"
+    rf"|(?:^|\bthat |\bas )\W*no (?:(?!(?:is|are|was|were|be|been)\b)[\w'-]+ ){{1,7}}?(?:{_SAYS})\b"
     r"|(?:^|\bthat )\W*few (?:[\w'-]+ ){0,3}?(?:should|may|must|can|could|will|would)\b|\btoo \w+(?: for(?: "
     r"\w+){1,2})? to\b"
     r"|\b(?:refus|declin)(?:e|es|ed|ing)\b"
@@ -162,7 +204,11 @@ GONE = "ruled out|rejected|declined|dismissed|refused|excluded|abandoned|discard
 _VERDICT = rf"\b{_BE}\s+(?:\w+ly |very |too |also |just |simply |now )*(?:{BAD}|{GONE})\b"
 _DENIES = (
     rf"{_NOT}|{_VERDICT}|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds"
-    rf"|offers) (?:nothing|no\b|little\b)"
+    rf"|offers) (?:nothing|no\b|little\b|none\b)"
+    r"|\b(?!(?:cost|risk|break|harm|hurt|tak|need|requir|los|affect|damag|endanger|caus|delet|remov|touch)[eis]*\b)"
+    r"\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:nothing|nowhere)\b"
+    r"|\bwaste of\b|\basking for trouble\b|\bto no avail\b|\bof no (?:use|help|benefit|value)\b"
+    r"|\bmore (?:problems|trouble) than\b"
     r"|\b(?:violates?|breach(?:es)?|contravenes?|breaks? (?:the )?(?:law|rules?|contract|policy))\b"
     r"|\bmakes? (?:things|it|matters) worse\b|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b"
     rf"|\b{_BE} (?:the (?:last|wrong|worst)\b|nothing\b|no (?:\w+ )?(?:{FIX}|use|help|good|longer)\b)"
@@ -173,8 +219,17 @@ _AFTER = re.compile(rf"(?P<between>(?:\W++\w++(?:['-]\w++)*+){{0,8}}?)\W*+(?:{_D
 _AT_ONCE = re.compile(rf"\W*(?:{_DENIES})")
 _NEW_SUBJECT = re.compile(r"\b(?:you|we|i|they|he|she|that|which|who|whose|where|there|what|how|means?)\b")
 _NEW_PREDICATE = re.compile(r"\b(?:and|or|to|it|no)\b")
-_JUST = re.compile(
-    r"\b(?:is|are|was|were) not (?:just|simply|only|merely)\b|\b(?:is|are|was|were)n't (?:just|simply|only|merely)\b"
+# What denies nothing of a subject before it: "is not just", "does not take long", "won't need a reboot".
+_HARMLESS = re.compile(
+    r"\b(?:is|are|was|were)(?: not|n't) (?:just|simply|only|merely)\b"
+    rf"|\b(?:is|are|was|were|be)(?: not|n't| never) (?:\w+ ){{0,2}}?(?:{_EASY})\b(?!-)"
+    rf"|\b(?:does|do|will|would|did)(?: not|n't| never) (?:\w+ly |even )?(?:need|require|take"
+    rf"|cost)\b(?! to\b| (?:{_WHO})\b)"
+)
+_LEFT_OUT = re.compile(
+    r"^\W*(?:and |but |so |that )?(?:(?:not|never)(?: to)?|to not|(?:avoid|skipp)ing|(?:fail|refus|neglect|forgett"
+    r"|omitt|declin)ing"
+    r" to|(?:failure|refusal) to)\W*$"
 )
 
 
@@ -270,6 +325,11 @@ def is_universal(text: str) -> bool:
     return _UNIVERSAL.search(text) is not None and not cues(without_idioms(text))
 
 
+def leaves_out(before: str) -> bool:
+    """Whether a clause has leaving the phrase out as its subject: "not deleting it" would be a mistake."""
+    return _LEFT_OUT.match(before) is not None
+
+
 def denied_after(after: str, *, nominal: bool, at_once: bool = False) -> bool:
     """Whether a phrase is denied by the rest of its clause: "disabling SELinux" is not the fix.
 
@@ -277,7 +337,7 @@ def denied_after(after: str, *, nominal: bool, at_once: bool = False) -> bool:
     second command or a new subject between it and the negation means that something else is denied. With `at_once`
     nothing may stand between.
     """
-    after = _JUST.sub(lambda hit: BLANK * len(hit[0]), after)
+    after = _HARMLESS.sub(lambda hit: BLANK * len(hit[0]), after)
     hit = (_AT_ONCE if at_once else _AFTER).match(after)
     if not hit or at_once:
         return hit is not None

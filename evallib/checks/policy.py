@@ -38,7 +38,7 @@ class Forbids(Check):
     phrase can spell: `promised_date` is a concrete date by which something will be delivered.
     """
 
-    revision: ClassVar[int] = 2  # tables, questions, reported advice and articles inside a phrase are read
+    revision: ClassVar[int] = 3  # what advice takes, doubts, leaving it out and more promises are read
     check: Literal["forbids"]
     phrases: Texts = ()
     kinds: tuple[Literal["promised_date"], ...] = ()

@@ -18,10 +18,16 @@ _MONTH = (
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
 _SPAN = r"(?:day|week|weekend|fortnight|sprint|month|quarter|year)s?\b"
 _NUMBER = r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|thirty|forty-eight)"
-_COUNT = rf"(?:{_NUMBER}(?: ?(?:-|to|or) ?{_NUMBER})?|a few|a couple of|a matter of|few|couple of|some)"
-_UNIT = r"(?:(?:working|business|calendar) )?(?:hour|hr|day|week|sprint|month|quarter)s?\b"
+_COUNT = (
+    rf"(?:(?:another |one more )?{_NUMBER}(?: more)?(?: ?(?:-|to|or) ?{_NUMBER})?|another|a few|a couple of"
+    r"|a matter of|few|couple of|some)"
+)
+_UNIT = r"(?:(?:working|business|calendar) )?(?:hour|hr|day|week|fortnight|sprint|month|quarter)s?\b"
+_ABOUT = "(?:about |around |roughly |at most |up to )?"
+_DOERS = r"(?:us|me|our \w{1,30}|the (?:team|crew|vendor|developers?|engineers?|technicians?))"
 _NTH = r"(?:first|second|third|fourth|last|1st|2nd|3rd|4th)"
-_FEAST = r"(?:christmas|easter|new year(?:'s)?|thanksgiving|the holidays)\b"
+_CLOCK = r"(?:noon|midnight|\d{1,2}:\d{2}\b|\d{1,2} ?(?:am|pm|o'clock)\b)"
+_FEAST = r"(?:christmas|xmas|easter|new year(?:'s)?|thanksgiving|the holidays)\b"
 _DATE = re.compile(
     rf"(?<=\beta)(?: is| of|:)? {_COUNT} {_UNIT}"
     r"|\b(?=\w)(?:"  # a word begins here: asked once, and not again by every alternative
@@ -32,7 +38,8 @@ _DATE = re.compile(
     rf"\d{{4}})?"
     rf"|mid[- ]{_MONTH}"
     rf"|(?:on|by|before|this|next|coming|until) (?:next |this |coming )?{_DAY}|{_DAY}"
-    rf"|(?:this|next|coming|by the|over the|early next|later this|mid next) {_SPAN}"
+    r"|(?:by|on|around|about|before|until|for) the \d{1,2}(?:st|nd|rd|th)\b"
+    rf"|(?:this|next|coming|by the|over the|within the|inside the|before the|early next|later this|mid next) {_SPAN}"
     rf"|(?:the )?(?:end|close|start|middle) of (?:the |this |next |play |business )?(?:{_SPAN}|business|play)?"
     r"|(?:year|month|quarter|week)[- ]end\b"
     rf"|(?:in|over|within|during) the (?:next|coming|following)(?: {_COUNT})? (?:{_UNIT}|weekend\b)"
@@ -41,14 +48,17 @@ _DATE = re.compile(
     rf"|{_NTH} (?:quarter|half|week)(?: of (?:the )?(?:year|\d{{4}}|next year|{_MONTH}))?"
     r"|(?:q[1-4]|h[12])\b(?:[ /]\d{2,4})?|(?:by|before|after|around|over) "
     rf"{_FEAST}"
-    r"|(?:by|before|at) (?:noon|midnight|\d{1,2}:\d{2}|\d{1,2} ?(?:am|pm|o'clock))\b"
+    rf"|(?:by|before|at|for|around|until) {_CLOCK}|half an hour\b"
+    # how long it takes those who do it: "it takes our team 3 days to repair it"
+    rf"|(?:(?<=\btakes )|(?<=\btake )){_DOERS} {_ABOUT}{_COUNT} {_UNIT}"
+    rf"|(?:(?<=\bneed )|(?<=\bgive us )|(?<=\ballow us )){_ABOUT}{_COUNT} {_UNIT}"
     r"|today\b|tomorrow\b|tonight\b|overnight\b|e[o]d\b|cob\b|eow\b|eom\b|eoq\b|eoy\b)"
 )
 _DELIVERY = (
     r"(?:ship|releas|fix|resolv|deliver|land|arriv|available|publish|patch|hotfix|updat|correct|repair|restor|clos|"
     r"provid|deploy|merg|launch|refund|replac|sent|send|solv|complet|finish|roll(?:ed|ing|s)? out|come|coming"
     r"|live|ready|"
-    r"done|gone|working|out|back)\w*"
+    r"done|gone|work|up|out|back|sort|install|deal|operational|resum|restart|visit)\w*"
 )
 _THING = (
     r"(?:fix|patch|release|update|version|hotfix|repair|replacement|refund|delivery|parcel|package|shipment"
@@ -60,9 +70,18 @@ _AHEAD = re.compile(
     r"estimat|slat)\w*|\bplans? (?:to|for)\b|\bshould\b)"
     rf".*\b{_DELIVERY}|\b{_DELIVERY}\b.*\b(?:expected|scheduled|planned|promised|guaranteed|due|slated|targeted)\b"
     rf"|\bby\b.*\b(?:be|is|will|'ll)\b.*\b{_DELIVERY}"
-    r"|\b(?:ships|arrives|lands|releases|comes out|goes live|rolls out|launches|goes out)\b"
+    r"|\b(?:ships|arrives|lands|releases|comes out|goes live|rolls out|launches|goes out|resumes)\b"
+    rf"|\b(?:have|has|'ve) (?:\w+ )?(?:scheduled|planned|booked|set|arranged|slated|promised)\b.*\b(?:{_THING}|visit"
+    rf"|work)\b"
+    rf"|^(?!.*\bof {BLANK}).*\b(?:has|have|contains?|brings?|includes?|carries|delivers?|comes? with) (?:the|a|an"
+    rf"|your|our) {_THING}\b"
+    rf"|\b{_THING} (?:is|are|comes?) (?:in|with|part of)\b"
+    rf"|^\W*(?:give|allow) (?:{_DOERS} {BLANK}|(?:it|them|that) .*\b(?:will|'ll)\b)"
+    rf"|\btakes? {BLANK}.*\b(?:to|for) .*\b{_DELIVERY}|\b{_DELIVERY}.*\btakes? {BLANK}"
+    rf"|\b(?:we|i|{_DOERS}|engineers?|developers?)(?: will|'ll)? need {BLANK} (?:to|for)\b.*\b{_DELIVERY}"
     rf"|\bbe {_DELIVERY}\b|\bgets? (?:fixed|released|resolved|patched|shipped)\b|\b{_THING} (?:is|are) due\b"
-    rf"|\b(?:will|shall)\b.*\b{_THING}\b|\b{_THING}\b.*\b(?:will|shall|'ll)\b|\bexpect (?:it|the|a|an|to)\b"
+    rf"|\b(?:will|shall)\b.*\b{_THING}\b|\b{_THING}\b.*\b(?:will|shall|'ll)\b|\bexpect (?:it|the|a|an|to|your|our"
+    rf"|that|this)\b"
     r"|\b(?:is|are|am|'re|'m) (?:shipping|releasing|delivering|fixing|rolling|publishing|patching|deploying|sending|"
     r"launching|coming|arriving|landing)\b"
     r"|\beta\b|\b(?:release|delivery|fix|ship|launch|arrival|target|estimated|expected)(?: \w+)? (?:date|time"
@@ -79,7 +98,9 @@ _OURS = re.compile(
     r"(?! (?:be (?:closed|away|out|off|unavailable|on)|need|require|ask|close|have to|want))"
 )
 _YOURS = re.compile(
-    r"\byou(?: can| may|'ll be able to) (?:count|rely|bank) on\b|\byou(?:'ll| will| shall| can expect to| "
+    rf"\byou (?:can|may|should) (?:expect|look forward to) (?:(?:the|a|an|your|our"
+    rf"|this) (?:\w+ )?{_THING}\b|to have\b|it\b)"
+    r"|\byou(?: can| may|'ll be able to) (?:count|rely|bank) on\b|\byou(?:'ll| will| shall| can expect to| "
     r"should)(?: \w+ly)? (?:have|get|receive|see|hear|find|be able)\b"
 )
 _CUSTOMER = re.compile(
@@ -90,7 +111,7 @@ _CUSTOMER = re.compile(
     r"deprecat\w+|subscription|contract|licen[cs]e)\b|\b(?:if|unless|whether|asked|asks|wonder\w*)\b|\bclose "
     r"(?:the|this|your)\b"
 )
-_PAST = re.compile(r"\b(?:was|were|had been|has been|have been|did|last|ago|yesterday|since)\b")
+_PAST = re.compile(r"\b(?:was|were|had|has been|have been|did|last|ago|yesterday|since)\b")
 _FUTURE = re.compile(
     r"\b(?:will|shall)\b|'ll\b|\bgoing to\b|\b(?:is|are) (?:\w+ )?(?:due|expected|scheduled|planned)\b"
 )
@@ -98,7 +119,7 @@ _HEDGED = re.compile(r"\b(?:may|might|could)\b(?! \d)")
 _FILLER = re.compile(
     r"\b(?:by|on|in|at|the|of|about|around|probably|likely|latest|hopefully|currently|is|are|it|and|or|a|for"
     r"|from|now|"
-    r"as|early|late|ideally|possibly|then|again|already|later)\b|\W"
+    r"as|no later than|early|late|ideally|possibly|then|again|already|later)\b|\W"
 )
 _LONGEST = 1200
 
