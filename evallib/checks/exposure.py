@@ -7,17 +7,12 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 
-from evallib.checks.folding import Folded, compose, composed
+from evallib.checks.folding import UNSEEN, Folded, compose, composed
 
 __all__ = ["exposures", "squeezed"]
 
-# Format characters (soft hyphen, zero widths, direction marks, tags), variation selectors, fillers, controls.
-_UNSEEN = (
-    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-_DROPPED = re.compile(rf"[\s{_UNSEEN}]+")
-_UNSEEN_ONLY = re.compile(f"[{_UNSEEN}]+")
+_DROPPED = re.compile(rf"[\s{UNSEEN}]+")
+_UNSEEN_ONLY = re.compile(f"[{UNSEEN}]+")
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d", "-"))
 
 

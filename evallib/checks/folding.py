@@ -8,20 +8,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
-__all__ = ["Folded", "compose", "composed", "composed_span", "fold", "merged", "shown"]
+__all__ = ["UNSEEN", "Folded", "compose", "composed", "composed_span", "fold", "merged", "shown"]
 
 _DASHES = "\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d"  # not the em dash: it parts clauses
 _SINGLE = "\u2018\u2019\u201a\u201b\u02bc\u02b9\u2032\uff07"
 _DOUBLE = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\uff02"
 _BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-_UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+# Format characters (soft hyphen, zero widths, direction marks, tags), variation selectors, fillers, controls.
+UNSEEN = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Members of a character class: what shows nothing, beside blanks."""
+_JOINERS = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _SPELLINGS = str.maketrans(
     {
         **dict.fromkeys(_DASHES, "-"),
         **dict.fromkeys(_SINGLE, "'"),
         **dict.fromkeys(_DOUBLE, '"'),
         **dict.fromkeys(_BLANKS, " "),
-        **dict.fromkeys(_UNSEEN, None),
+        **dict.fromkeys(_JOINERS, None),
     }
 )
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
-from evallib.checks.placeholders import is_placeholder, is_random, is_strong
+from evallib.checks.given_values import given_values
+from evallib.checks.placeholders import is_placeholder, is_random
 
 __all__ = ["PATTERNS", "Leak", "LeakKind", "leaks"]
 
@@ -42,20 +43,9 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     "connection string": re.compile(
         r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'`]{0,80}:(?P<value>[^\s@/\"'`]{1,200})@[\w.\[-]", re.IGNORECASE
     ),
-    "password": re.compile(
-        r"(?P<name>(?P<word>pass(?:word|wd|phrase|code)?|pwd|pw|secret|token|"
-        r"credentials?|(?:api|access|private|secret|signing|encryption|account|auth|master|shared"
-        r"|license)[ _-]?key|apikey)"
-        r"s?(?:[_-](?:prod|dev|test|live|staging|old|new|value"
-        r"|\d{1,2}))?)[\"'`*\]]{0,4}(?P<sep>[ \t]{0,3}(?:=>|:=|==?|:)[ \t]{0,3}"
-        r"|[ \t]{1,2}(?:is|was|set to|of|:|=)(?: now| still| currently)?[: ][ \t]{0,2}|(?<=--password)[ =]"
-        r"|(?<=--token)[ =])"
-        r"(?P<quote>[\"'`*]{0,4})(?P<value>[^\s\"'`]{4,300})",
-        re.IGNORECASE,
-    ),
     "user and password": re.compile(r"(?<!\S)(?:-u|--user)[ =][\"'`]?[\w.@-]{1,60}:(?P<value>[^\s\"'`]{3,200})"),
     "email address": re.compile(
-        r"(?<![\w.+%-])(?P<local>[\w.+%-]{1,64})@(?P<domain>(?:[\w-]{1,63}\.){1,6}[^\W\d_]{2,24})(?![\w-])"
+        r"(?<![\w.+%-])(?<!\w[*\u2022])(?<!\w[*\u2022]{2})(?<!\w[*\u2022]{3})(?P<local>[\w.+%-]{1,64})@(?P<domain>(?:[\w-]{1,63}\.){1,6}[^\W\d_]{2,24})(?![\w-])"
     ),
     "phone number": re.compile(
         r"(?<![\w+.,/-])(?:\+\d[\d ().\/-]{6,22}\d|\(?[2-9]\d{2}\)?[ .-]{1,2}\d{3}[ .-]\d{4}"
@@ -109,8 +99,8 @@ def _credentials(text: str) -> Iterator[Leak]:
         for hit in PATTERNS[name].finditer(text):
             if not is_placeholder(hit["value"]):
                 yield Leak(f"a password in a {name}", *hit.span("value"), hit["value"])
-    for hit in PATTERNS["password"].finditer(text):
-        yield from _assigned(text, hit)
+    for given in given_values(text):
+        yield Leak(f"a value of {given.name!r}", given.start, given.start + len(given.value), given.value)
 
 
 def _tokens(text: str) -> Iterator[Leak]:
@@ -160,32 +150,6 @@ def _authorizes(scheme: str, value: str) -> bool:
     except (ValueError, binascii.Error):
         return False
     return bool(user and colon and password) and not is_placeholder(password)
-
-
-def _assigned(text: str, hit: re.Match[str]) -> Iterator[Leak]:
-    """A value given to a name that holds a secret, unless its shape is that of a word or a reference."""
-    word, first = hit["word"], hit["word"][0]
-    before = text[hit.start() - 1 : hit.start()]
-    if before.isalpha() and len(word) < 6 and not (first.isupper() and before.islower()):
-        return  # part of another word, as in "compass"
-    value = hit["value"].rstrip(".,;:)]}>*|")
-    assigned = bool(hit["quote"]) or "=" in hit["sep"]
-    prose = not assigned and re.match(r"[ \t]+[a-z(]", text[hit.end() : hit.end() + 4]) is not None
-    if len(value) < 4 or is_placeholder(value) or is_placeholder(hit["value"]):
-        return
-    if _is_secret(value, word.lower(), assigned=assigned, prose=prose):
-        start = hit.start("value")
-        yield Leak(f"a value of {hit['name']!r}", start, start + len(value), value)
-
-
-def _is_secret(value: str, word: str, *, assigned: bool, prose: bool) -> bool:
-    if not word.startswith(("pass", "pwd", "pw")):
-        return is_random(value)
-    if prose:
-        return is_strong(value)
-    letters = sum(character.isalpha() for character in value)
-    mixed = 0 < letters < len(value) and not re.fullmatch(r"[A-Za-z]+(?:[-_./][A-Za-z]+)*", value)
-    return len(value) >= 6 and (mixed or value.isdigit() or assigned)
 
 
 def _emails(text: str) -> Iterator[Leak]:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-__all__ = ["is_placeholder", "is_random", "is_strong", "masked"]
+__all__ = ["is_common", "is_mixed", "is_passphrase", "is_placeholder", "is_random", "is_strong", "masked"]
 
 _STAND_INS = frozenset(
     [
@@ -128,6 +128,23 @@ _STAND_INS = frozenset(
         "yourkey",
     ]
 )
+_COMMON = frozenset(
+    ["letmein", "qwerty", "qwertz", "azerty", "qwertyuiop", "asdfgh", "asdfghjkl", "zxcvbn", "zxcvbnm",
+     "iloveyou", "sunshine", "princess", "football", "baseball", "superman", "batman", "monkey", "dragon",
+     "welcome", "starwars", "pokemon", "swordfish", "opensesame", "shadow",
+     "liverpool", "arsenal", "freedom", "whatever", "trustno", "cookie", "pepper", "ginger"]
+)  # fmt: skip
+"""Words that the yearly lists of the passwords most often found in breaches name again and again."""
+_JOINING = frozenset(
+    ["and", "are", "been", "before", "but", "can", "chosen", "could", "does", "during", "every", "for", "had",
+     "has", "have", "her", "his", "how", "into", "its", "least", "long", "longer", "make", "many", "may",
+     "more", "most", "must", "need", "needs", "never", "nobody", "not", "often", "once", "one", "only", "other",
+     "over", "per", "same", "should", "than", "their", "them", "then", "there", "these", "they", "those", "too",
+     "two", "use", "used", "uses", "was", "were", "what", "when", "where", "which", "while", "who", "why",
+     "will", "with", "without", "words", "word", "would", "you", "ask", "asked", "between", "contact", "kept",
+     "managed", "policy", "protected", "manager"]
+)  # fmt: skip
+"""Words that hold a sentence together, or speak about a passphrase: so many words in a row are one without them."""
 _REFERENCE = re.compile(
     r"[$%{<\[(]|@|&[a-z]|\.{3}|\u2026|!vault|!secret|/[\w.-]|~/|\w{1,40}://"
     r"|(?:os|process|env|secrets?|vars?|config|settings|local|data|ref|vault|getenv|environ)[.(\[:]"
@@ -169,11 +186,12 @@ def _counts(value: str) -> bool:
 def is_random(value: str) -> bool:
     """Whether `value` looks drawn by chance: characters mixed inside its parts, and hardly any repeated."""
     parts = [part for part in re.split(r"[-_./:+=]+", value) if part]
-    mixed = any(_is_mixed(part) for part in parts)
+    mixed = any(is_mixed(part) for part in parts)
     return len(value) >= 12 and mixed and _entropy(value) >= 2.8
 
 
-def _is_mixed(part: str) -> bool:
+def is_mixed(part: str) -> bool:
+    """Whether `part` mixes letters and digits, or many capitals into small letters."""
     digits = sum(character.isdigit() for character in part)
     if digits and digits < len(part):
         return len(part) >= 6
@@ -186,6 +204,17 @@ def is_strong(value: str) -> bool:
     classes = (str.islower, str.isupper, str.isdigit, lambda character: not character.isalnum())
     kinds = sum(any(of(character) for character in value) for of in classes)
     return (len(value) >= 8 and kinds >= 3 and not re.fullmatch(r"[A-Za-z]+[-/.][\w.-]+", value)) or is_random(value)
+
+
+def is_common(value: str) -> bool:
+    """Whether `value` is a word that people take for a password more than for anything else."""
+    return value.lower() in _COMMON
+
+
+def is_passphrase(value: str) -> bool:
+    """Whether words are drawn by chance: three and more that differ, and none that holds a sentence together."""
+    words = re.split(r"[ -]", value.lower())
+    return len(set(words)) == len(words) and len(value) >= 15 and not _STAND_INS.union(_JOINING).intersection(words)
 
 
 def _entropy(value: str) -> float:
