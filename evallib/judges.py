@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from evallib.checks.extraction import spoken
 from evallib.checks.judge import Judge
 from evallib.records import Sample, Usage, Verdict, canonical_json, digest
 from evallib.strict_json import read_json
@@ -109,9 +110,10 @@ def nothing_to_judge(check: Judge, sample: Sample) -> Verdict | None:
     An empty answer is the lowest value: it is never a pass, whatever a judge would say of it.
     """
     exchange = exchange_of(check, sample)
-    if not sample.answer.strip():
+    unanswered = spoken(sample.answer).problem
+    if unanswered:
         low = check.scale[0] if check.mode == "scale" else 0
-        return check.scored(sample, 0.0, "the answer is empty; no judge was asked", raw=float(low), passed=False)
+        return check.scored(sample, 0.0, f"{unanswered}; no judge was asked", raw=float(low), passed=False)
     if "question" in check.inputs and len(exchange.questions) != len(exchange.answers):
         count = len(exchange.questions)
         reason = f"the record holds 1 answer to {count} steps and no turns, so no judge can be shown what was asked"

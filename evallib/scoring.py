@@ -10,6 +10,7 @@ from typing import Literal
 from evallib.checks.base import Check
 from evallib.checks.batch import Batch
 from evallib.checks.code import outlived
+from evallib.checks.extraction import spoken
 from evallib.records import ERROR_STATUSES, Outcome, Sample, SampleKey, Verdict
 from evallib.suite import BoundCheck, Suite
 
@@ -97,8 +98,9 @@ def fold(sample: Sample, verdicts: Sequence[Verdict], pass_rule: PassRule) -> Ou
     failed = tuple(v.check_id for v in deciding if not v.passed)
     if not deciding:
         return Outcome(*sample.key, "scored", False, score, reason="no check that could pass it applies")
-    if not sample.answer.strip() and any(v.origin == "computed" or v.decides for v in verdicts):
-        return Outcome(*sample.key, "scored", False, score, failed, "the answer is empty")
+    unanswered = spoken(sample.answer).problem
+    if unanswered and any(v.origin == "computed" or v.decides for v in verdicts):
+        return Outcome(*sample.key, "scored", False, score, failed, unanswered)
     reason = f"failed {', '.join(failed)}" if failed else f"all {len(deciding)} deciding checks passed"
     return Outcome(*sample.key, "scored", not failed, score, failed, reason)
 

@@ -27,6 +27,13 @@ def test_a_crash_and_a_timeout_fail_with_their_reason(status):
     assert "no answer after 5 s" in verdict.reason
 
 
-@pytest.mark.parametrize(("answer", "passed"), [("yes", True), (" \n\t", False), ("", False)])
+@pytest.mark.parametrize(
+    ("answer", "passed"),
+    [
+        ("yes", True), ("-", True), ("<think>a</think>4", True), ("&lt;", True), ("<b>4</b>", True), ("\ud800", True),
+        (" \n\t", False), ("", False), ("\u200b", False), ("\u2060\x00", False), ("\u2800", False), ("&nbsp;", False),
+        ("<think></think>", False), ("<think>four", False), ("4 <think>or five", False), ("<!-- four -->", False),
+    ],
+)  # fmt: skip
 def test_an_answer_of_blanks_is_empty(answer, passed):
     assert parse_check({"id": "e", "check": "not_empty"})([Sample("r", "c", 1, answer=answer)])[0].passed is passed

@@ -53,7 +53,10 @@ ODD = st.text(
     max_size=200,
 )  # fmt: skip
 ANSWERS = st.one_of(SOUP, ODD)
-BLANK = ["", " ", "\n\t \r\n", "\u00a0\u2003", "\u200b\ufeff", "\x00"]
+BLANK = [
+    "", " ", "\n\t \r\n", "\u00a0\u2003", "\u200b\ufeff", "\x00", "\u2060", "\u200e\u202e\ufe0f", "\u2800 \u3164",
+    "<think></think>", "<think>I would say four", "<think>a</think>\u200b", "&nbsp;&#8203;", "<b> </b><!-- four -->",
+]  # fmt: skip
 
 
 def checks() -> list[Check]:

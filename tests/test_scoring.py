@@ -57,7 +57,8 @@ def test_a_verdict_that_does_not_apply_leaves_the_fold() -> None:
 
 
 def test_an_empty_answer_never_passes() -> None:
-    assert fold(replace(SAMPLE, answer=" \n"), [verdict("a", True)], "top").passed is False
+    for blank in (" \n", "\u200b", "\x00", "<think></think>", "<think>I would say four"):
+        assert fold(replace(SAMPLE, answer=blank), [verdict("a", True)], "top").passed is False
 
 
 def test_an_empty_answer_fails_also_where_its_verdicts_were_carried_over() -> None:

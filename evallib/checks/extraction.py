@@ -7,7 +7,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evallib.checks.folding import Folded, fold
+from evallib.checks.folding import UNSEEN, Folded, fold
+from evallib.checks.rendering import rendered
 
 __all__ = ["NO_ANSWER", "Region", "Spoken", "is_blank", "marked_regions", "spoken", "unlabelled"]
 
@@ -26,7 +27,7 @@ _HASHES = re.compile(r"^####[ \t]+", re.MULTILINE)
 _BOXED = re.compile(r"\\boxed\s*\{")
 _MOST_MARKS = 20
 """Of many marks the last are read: each is searched again, and two that differ are enough to be ambiguous."""
-_VISIBLE = re.compile(r"[^\s\0\u00ad\u200b-\u200d\u2060\ufeff]")
+_VISIBLE = re.compile(rf"[^\s{UNSEEN}]")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 
 
@@ -102,8 +103,12 @@ def spoken(answer: str) -> Spoken:
 
 
 def is_blank(text: str) -> bool:
-    """Whether `text` holds nothing that can be seen."""
-    return _VISIBLE.search(text) is None
+    """Whether a reader sees nothing of `text`: blanks, unseen characters, empty tags, entities of a blank."""
+    seen = _VISIBLE.search(text)
+    if seen is None or seen[0] not in "<&":
+        return seen is None
+    page = rendered(text)
+    return page is not None and _VISIBLE.search(page.text) is None
 
 
 def marked_regions(text: str) -> list[Region]:

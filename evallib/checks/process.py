@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from evallib.checks.base import Check
+from evallib.checks.extraction import spoken
 from evallib.records import Sample, Verdict
 
 __all__ = ["ExitCode", "NotEmpty"]
@@ -33,16 +34,18 @@ class ExitCode(Check):
 
 
 class NotEmpty(Check):
-    """The answer holds more than blanks.
+    """The answer shows a reader something: blanks, unseen characters and thought parts alone are empty.
 
     Example: `{id: answered, check: not_empty, critical: true}`
     """
 
+    revision: ClassVar[int] = 2  # unseen characters and thought parts are no answer
     check: Literal["not_empty"]
 
     def judge(self, sample: Sample) -> Verdict:
         """Pass when the answer holds a word."""
-        words = len(sample.answer.split())
-        if not words:
-            return self.scored(sample, False, "the answer is empty")
+        said = spoken(sample.answer)
+        if said.problem:
+            return self.scored(sample, False, said.problem)
+        words = len(said.text.split())
         return self.scored(sample, True, "the answer has 1 word" if words == 1 else f"the answer has {words} words")
