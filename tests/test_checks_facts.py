@@ -29,6 +29,33 @@ def test_a_longer_identifier_does_not_mention_the_shorter(answer):
     assert judged("mentions", f"see {answer} here", all_of=["KB-2210"]).passed is False
 
 
+@pytest.mark.parametrize(
+    ("text", "inside", "alone"),
+    [
+        ("/etc/fstab", ["/etc/fstab.bak", "x/etc/fstab", "/mnt/etc/fstab", "/etc/fstab/x", "/etc/fstab_o"],
+         ["`/etc/fstab`", "/etc/fstab.", "host:/etc/fstab", "(/etc/fstab)", "/etc/fstab, x"]),
+        ("/healthz", ["/healthz2", "/healthz/live"], ["http://web:8080/healthz", "GET /healthz", "acme.io/healthz"]),
+        ("~/.ssh/config", ["~/.ssh/config.d", "x~/.ssh/config"], ["in ~/.ssh/config"]),
+        ("C++", ["C++14", "AC++"], ["C++", "C++.", "(c++)"]),
+        ("C#", ["C#9", "VC#"], ["C#, F#"]),
+        (".NET", ["ASP.NET", ".NETX"], [".NET 8", "*.NET*"]),
+        ("--force", ["--forced", "--force-all", "x--force"], ["`--force`", "git push --force."]),
+        ("@dana", ["kim@dana", "@dana2"], ["@dana:", "ask @dana."]),
+        ("values.yaml", ["values.yaml.bak", "my-values.yaml", "a.values.yaml"], ["charts/values.yaml", "values.yaml."]),
+        ("acme.io", ["acme.io.evil.com", "notacme.io", "mail.acme.io"], ["https://acme.io/x", "acme.io."]),
+        ("10 %", ["110 %"], ["10 %", "10 %of"]),
+        ("\u00b0C", [], ["20\u00b0C", "20 \u00b0C"]),
+        ("$5", ["$50"], ["US$5", "$5."]),
+        ("/24", [], ["10.0.0.0/24"]),
+        ("Next steps:", [], ["Next steps:restart"]),
+        ("restart", [], ["Restart.Then wait"]),
+    ],
+)  # fmt: skip
+def test_a_name_with_signs_in_it_is_not_found_inside_a_longer_one(text, inside, alone):
+    found = {answer for answer in (*inside, *alone) if judged("mentions", f"see {answer} here", all_of=[text]).passed}
+    assert found == set(alone)
+
+
 @pytest.mark.parametrize("answer", ["(kb-2210)", "KB‑2210.", "**KB–2210**", "KB-2210, KB-1"])
 def test_case_mark_up_and_the_kind_of_dash_do_not_matter(answer):
     verdict = judged("mentions", answer, all_of=["KB-2210"])

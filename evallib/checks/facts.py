@@ -45,11 +45,12 @@ class Mentions(Check):
     Example: `{id: facts, check: mentions, all_of: [KB-2210, [proxy version, version of the proxy]]}`
 
     An item that is itself a list holds variants, any of which counts. Texts are found as whole words in any case,
-    however blanks, dashes and quotes are typed, and never inside a longer identifier (KB-2210 is not in KB-22100).
+    however blanks, dashes and quotes are typed, and never inside a longer identifier or path (KB-2210 is not in
+    KB-22100, /etc/fstab not in /etc/fstab.bak).
     With `share: false` the value is 1 when all are there, else 0.
     """
 
-    revision: ClassVar[int] = 2  # thought parts are left out
+    revision: ClassVar[int] = 3  # never inside a longer path or a name with signs in it
     check: Literal["mentions"]
     all_of: Facts
     share: bool = True
@@ -90,11 +91,36 @@ def find(facts: Iterable[str | tuple[str, ...]], answer: str) -> Found:
     return Found(missing, merged(spans))
 
 
+_PATH = re.compile(r"(?:~|\.{1,2})?/[^\W\d_.]|[a-z]:\\\w", re.IGNORECASE)
+_JOINERS = "+#@./\\~_-"
+"""Signs that join letters and digits into one name, as in C++14 and ASP.NET."""
+
+
 @lru_cache(maxsize=4096)
 def whole(text: str) -> re.Pattern[str]:
     """Finds `text` in folded text as whole words: blanks may be any, mark-up may stand around words."""
     words = fold(text.strip()).text.split()
     body = r"[\s*_`\"]+".join(re.escape(word) for word in words)
-    before = r"(?<![^\W_])(?<![^\W_][-_])(?<!\d[.,])" if words and words[0][0].isalnum() else ""
-    after = r"(?![^\W_])(?![-_][^\W_])(?![.,]\d)" if words and words[-1][-1].isalnum() else ""
-    return re.compile(before + body + after)
+    return re.compile(_before(words[0]) + body + _after(words[-1]) if words else body)
+
+
+def _before(word: str) -> str:
+    """What must not stand before `word`, for it would be the end of a longer name."""
+    if word[0].isalnum():
+        return r"(?<![^\W_])(?<![^\W_][-_])(?<!\d[.,])" + (r"(?<![^\W_]\.)" if _is_dotted(word) else "")
+    if _PATH.match(word):  # a path of a file is none of another folder, though one of a URL has its host before it
+        return r"(?:(?<![\w.~-])|(?<=:\d\d)|(?<=:\d{3})|(?<=:\d{4})|(?<=:\d{5})|(?<=\.[a-z]{2})|(?<=\.[a-z]{3}))"
+    return r"(?<![^\W_])" if word[0] in _JOINERS and word[0] != "/" else ""
+
+
+def _after(word: str) -> str:
+    """What must not stand after `word`, for it would be the start of a longer name."""
+    if word[-1].isalnum():
+        longer = r"(?!\.[^\W_])" if _is_dotted(word) else ""
+        return r"(?![^\W_])(?![-_][^\W_])(?![.,]\d)" + longer + (r"(?!/[^\W_])" if _PATH.match(word) else "")
+    return r"(?![^\W_])" if word[-1] in _JOINERS else ""
+
+
+def _is_dotted(word: str) -> bool:
+    """Whether a dot and a letter after `word` make it another name: of a file, a host, a package."""
+    return "/" in word or re.search(r"[^\W\d_]\.[^\W\d_]|^\.\w", word) is not None
