@@ -1,9 +1,9 @@
 """What reads wrong in a suite, without showing its checks anything: numbers, tools, memorised answers.
 
-Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case (`sense` refuses
-more on loading, as a threshold that no verdict reaches). Warnings come of rules that can be wrong: another number in
-the description, wording that the question passes, answers in the agent's own prompt, keys and tools nobody reads or
-declares, likely slips (`spelling`).
+Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case, a name of the
+vocabulary with a slip in it (`sense` refuses more on loading, as a threshold that no verdict reaches). Warnings come
+of rules that can be wrong: another number in the description, wording that the question passes, answers in the
+agent's own prompt, keys and tools nobody reads or declares, likely slips (`spelling`).
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from evallib.checks.judge import Judge
 from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
 from evallib.records import Sample, canonical_json
-from evallib.spelling import likely_slips, stray_values
+from evallib.spelling import likely_slips, misspelt_names, stray_values
 from evallib.suite import Suite
 
 __all__ = ["Findings", "lint"]
 
 _WORDING = {"matches", "mentions", "refusal", "exact", "number", "choice"}
+_PHRASES = {"forbids", "mentions", "refusal"}
 _NUMBER = re.compile(r"(?<![\w.-])(\d+(?:\.\d+)?)(?:[ -]?([A-Za-z]+|%))?")
 _UNITS = {
     **{unit: scale for scale in "kmgt" for unit in (f"{scale}i", f"{scale}b", f"{scale}ib")},
@@ -59,9 +60,13 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
             *_undeclared_tools(suite, case), *stray_values(suite, _checks(suite, case)),
         )
     ]  # fmt: skip
-    written = [(f"check {check.id!r} of case {case.id!r}", text) for case in suite.cases
+    written = [(check, f"check {check.id!r} of case {case.id!r}", text) for case in suite.cases
                for check in _checks(suite, case) for text in _patterns(check)]  # fmt: skip
-    warnings += [*_unread_keys(suite), *likely_slips(suite, written)]
+    phrases = [(where, text) for check, where, text in written if check.check in _PHRASES]
+    problems += misspelt_names(suite, phrases)
+    warnings += [*_unread_keys(suite), *likely_slips(suite, [(where, text) for _, where, text in written])]
+    told = tuple(problem.partition(" stands nowhere else")[0] for problem in problems)
+    warnings = [warning for warning in warnings if warning.partition(" stands nowhere else")[0] not in told]
     return Findings(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(warnings)))
 
 

@@ -11,10 +11,12 @@ from evallib.checks.exposure import exposures
 from evallib.records import canonical_json
 from evallib.suite import Suite
 
-__all__ = ["likely_slips", "stray_values"]
+__all__ = ["likely_slips", "misspelt_names", "stray_values"]
 
 _WORD = re.compile(r"(?<![A-Za-z])(?<!--)[A-Za-z]{5,}")
 """Five letters and more, and no option of a command line."""
+_COMPOUND = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9]+(?:[-_.]?[A-Za-z0-9]+)*")
+"""A word with signs inside it too, as in seat-map."""
 _ENDINGS = ("", "d", "e", "ed", "er", "es", "ing", "ly", "n", "r", "s", "t", "y")
 _SPELT_BOTH_WAYS = (
     ("our", "or"),
@@ -32,10 +34,13 @@ _SPELT_BOTH_WAYS = (
 def likely_slips(suite: Suite, criteria: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Words of criteria, given as (where, text), that stand nowhere else and are one slip away from a word that does.
 
-    A slip is a letter left out, added, taken for another, or two exchanged, after the first letter. Endings of one
-    word (disable, disabled) and spellings of two countries are none; nor is a word that a probe holds.
+    A slip is a letter left out, added, taken for another, or two exchanged, after the first letter, and a sign left
+    out (seatmap, seat-map). Endings of one word (disable, disabled) and spellings of two countries are none; nor is a
+    word that a probe holds.
     """
-    counts = Counter(_words(canonical_json(suite.model_dump(mode="json", by_alias=True))))
+    written = _written(suite)
+    counts = Counter(_words(written))
+    joined = {_squeezed(word): word for word in _compounds(written) if not word.isalpha()}
     near: dict[str, set[str]] = defaultdict(set)
     for word in counts:
         for shape in _shapes(word):
@@ -44,8 +49,45 @@ def likely_slips(suite: Suite, criteria: Sequence[tuple[str, str]]) -> Iterator[
         for word in dict.fromkeys(_words(text)):
             others = {other for shape in _shapes(word) for other in near[shape]} if counts[word] < 2 else set()
             meant = [other for other in sorted(others) if other != word and _is_slip(word, other)]
+            meant += [joined[word]] if counts[word] < 2 and word in joined else []
             if meant:
                 yield f"{where}: {word!r} stands nowhere else; if not {meant[0]!r} is meant, show so with a probe"
+
+
+def misspelt_names(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Words of criteria that no target could write, for they are a name of the `vocabulary` with a slip in it.
+
+    The slip is a sign between the parts left out or taken for another, or a letter of a name of several parts; other
+    digits are another name, and what stands elsewhere in the suite, as in a probe, is meant.
+    """
+    names = {name.lower() for kind in suite.vocabulary.values() for name in (*kind.names, *kind.reserved)}
+    counts = Counter(_compounds(_written(suite))) if names else Counter[str]()
+    for where, text in criteria if names else ():
+        for word in dict.fromkeys(_compounds(text)):
+            meant = [name for name in sorted(names - {word}) if counts[word] < 2 and _is_misspelt(word, name)]
+            if meant and word not in names:
+                yield (
+                    f"{where}: {word!r} stands nowhere else, and the vocabulary has {meant[0]!r}; correct it, or show "
+                    "with a probe that it is meant"
+                )
+
+
+def _is_misspelt(word: str, name: str) -> bool:
+    if len(word) < 5 or name.isalpha() or re.sub(r"\d", "0", word) == re.sub(r"\d", "0", name):
+        return False
+    return _squeezed(word) == _squeezed(name) or (not word.isalpha() and _is_slip(word, name))
+
+
+def _squeezed(word: str) -> str:
+    return re.sub(r"[-_.]", "", word)
+
+
+def _written(suite: Suite) -> str:
+    return canonical_json(suite.model_dump(mode="json", by_alias=True))
+
+
+def _compounds(text: str) -> list[str]:
+    return [word.lower() for word in _COMPOUND.findall(re.sub(r"\\+[A-Za-z]", " ", text))]
 
 
 def _words(text: str) -> list[str]:

@@ -154,6 +154,32 @@ def test_a_slip_in_what_is_forbidden_is_told(word: str, is_told: bool) -> None:
         assert warnings(text + probe) == ()
 
 
+VOCABULARY = "vocabulary: {service: {names: [seat-map, timetable-api, cache], reserved: [lamp-room]}, incident: "
+VOCABULARY += "{names: [LB-204]}}"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("seatmap", "seat-map"), ("seat_map", "seat-map"), ("timetable-pai", "timetable-api"), ("lamproom", "lamp-room"),
+     ("timtable-api", "timetable-api"), ("LB204", "lb-204"), ("seat-map", ""), ("seat-maps", ""), ("LB-205", ""),
+     ("carhe", ""), ("volume", "")],
+)  # fmt: skip
+def test_a_name_of_the_vocabulary_with_a_slip_in_it_cannot_be_meant(word: str, meant: str) -> None:
+    text = of(f"{{id: x, check: forbids, phrases: ['restart {word}']}}", head=VOCABULARY)
+    found = problems(text)
+    assert len(found) == bool(meant)
+    if meant:
+        assert f"{word.lower()!r} stands nowhere else, and the vocabulary has {meant!r}" in found[0]
+        probe = f"\nprobes: [{{name: meant, case: c, answer: 'Restart {word}.', fails: [x]}}]"
+        assert problems(text + probe) == ()
+
+
+def test_a_sign_left_out_of_a_word_is_told_where_it_is_no_declared_name() -> None:
+    text = of("{id: x, check: forbids, phrases: [restart seatmap]}", ask="Is the seat-map down?")
+    assert problems(text) == ()
+    assert "'seatmap' stands nowhere else; if not 'seat-map' is meant" in warnings(text)[0]
+
+
 def test_spellings_of_two_countries_are_no_slip() -> None:
     assert warnings(of("{id: x, check: matches, none_of: ['favou?r', colour, organize]}", ask="color? organise?")) == ()
 
