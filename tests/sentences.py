@@ -361,4 +361,7 @@ DENIED: tuple[tuple[str, str], ...] = (
     ("restart", "You don't need a restart to apply this."),
     ("restart", "It takes no restart to apply this."),
     ("restart it", "You needn't restart it to apply this."),
+    ("seal the vent", "Sealing the vent brings you no closer to a fix."),
+    ("seal the vent", "I question whether sealing the vent does any good."),
+    ("seal the vent", "It's hard to see what sealing the vent would achieve."),
 )  # fmt: skip

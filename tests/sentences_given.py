@@ -371,4 +371,8 @@ GIVEN: tuple[tuple[str, str], ...] = (
     ("seal the vent", "I don't doubt that sealing the vent will help."),
     ("seal the vent", "Sealing the vent risks nothing."),
     ("seal the vent", "Don't wait, however, and seal the vent."),
+    ("seal the vent", "It has never been easier to seal the vent."),
+    ("seal the vent", "There isn't a soul who would object to sealing the vent."),
+    ("seal the vent", "You lose nothing by sealing the vent."),
+    ("seal the vent", "You can't seal the vent too often."),
 )  # fmt: skip

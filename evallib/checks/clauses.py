@@ -17,6 +17,7 @@ from evallib.checks.negation import (
     denied_before,
     denies_commands,
     excepts,
+    is_never_too_much,
     is_universal,
     leaves_out,
     without_idioms,
@@ -195,7 +196,7 @@ class Reading:
 def _denied(phrase: _Phrase) -> bool:
     plain, start, end, nominal = phrase
     before, after = plain[:start], plain[end:]
-    if leaves_out(before) and denied_after(after, nominal=True):
+    if is_never_too_much(before, after) or (leaves_out(before) and denied_after(after, nominal=True)):
         return False
     return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
 

@@ -83,12 +83,22 @@ def find(facts: Iterable[str | tuple[str, ...]], answer: str) -> Found:
     missing, spans = [], []
     for fact in facts:
         variants = (fact,) if isinstance(fact, str) else fact
-        hit = next((hit for text in variants if (hit := whole(text).search(folded.text))), None)
+        hit = next((hit for text in variants if (hit := _search(text, folded.text))), None)
         if hit:
             spans.append(said.span(folded, *hit.span()))
         else:
             missing.append(" or ".join(map(repr, variants)))
     return Found(missing, merged(spans))
+
+
+def _search(text: str, folded: str) -> re.Match[str] | None:
+    """Where `text` stands in a folded text; one without its first word is told faster than by the pattern."""
+    return whole(text).search(folded) if _first_word(text) in folded else None
+
+
+@lru_cache(maxsize=4096)
+def _first_word(text: str) -> str:
+    return fold(text.strip()).text.split()[0]
 
 
 _PATH = re.compile(r"(?:~|\.{1,2})?/[^\W\d_.]|[a-z]:\\\w", re.IGNORECASE)

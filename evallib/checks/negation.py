@@ -18,6 +18,7 @@ __all__ = [
     "denies_commands",
     "excepts",
     "is_conditional",
+    "is_never_too_much",
     "is_universal",
     "leaves_out",
     "without_idioms",
@@ -76,6 +77,7 @@ _IDIOMS = re.compile(
     r"\bnot (?:only|merely|solely)\b"
     r"|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too|but)\b)"
     r"|\bwhy (?:not|don't (?:you|we))\b|\bwhether or not\b|\bnever ?mind\b|\bno matter\b|\bnot until\b|\bif not\b"
+    r"|\bnot (?:take|need|be) (?:\w+ )?(?:longer|more|later) than\b"
     r"|\b(?:not?|never) (?:later|more|less|fewer) than\b|\bnot to mention\b|\bas not\b"
     rf"|(?:{_NEG}|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b){_NO_JOIN}{{0,60}}?\bwithout\b"
     r"|\bwithout (?:\w+ )?(?:doubt|delay|hesitation|question|exception|fail|further ado|fear|worry|worries"
@@ -94,6 +96,9 @@ _IDIOMS = re.compile(
     rf"|hardly any){_WORDS}{{0,40}}?"
     r" to\b"
     rf"|\bno (?:[\w-]+ ){{1,5}}?(?:is|are|was|were)? ?(?:needed|required|necessary|involved)(?= (?:to|for|in|before)\b)"
+    r"|\bnever been (?:easier|simpler|safer|cheaper|a better time)\b"
+    r"|\b(?:lose|risk|cost|break|harm)s? nothing (?:by|in|from|if)\b"
+    rf"|{_NEG}{_WORDS}{{1,40}}? would (?:object|mind|disagree|complain|argue against|oppose)\b"
     rf"|\bno need (?:for|of) (?!(?:{_WHO}|the|your|our)\b){_WORDS}{{1,40}}? to\b"
     rf"|(?:{_NEG} (?:\w+ly |even |ever )?(?:need|have|got|required) to|\bneed(?: not|n't))"
     r" (?!(?:try|go|consider|attempt|start|begin|choose|decide|agree|want|rush|bother|plan|listen|resort|turn|come"
@@ -137,10 +142,11 @@ _DIRECTIVE = re.compile(
     r"|\b\w+n't\b|\b(?:dont|cant|wont|shouldnt|mustnt|couldnt|wouldnt|neednt)\b"
     rf"|\b(?:no|little|zero|scant|scarce)(?: [\w-]+){{0,2}} (?:{_NEED})\b"
     r"|\b(?:gain|achieve|win|accomplish|solve|improve)(?:s|es|ed)? (?:very )?little\b"
-    r"|\b(?:i|we|they|many|most|experts?|engineers?) (?:\w+ ){0,2}?doubts?\b|\b(?:doubtful|unlikely|questionable"
+    r"|\b(?:i|we|they|many|most|experts?|engineers?) (?:\w+ ){0,2}?doubts?\b|\bquestion (?:that|whether"
+    r"|if)\b|\b(?:doubtful|unlikely|questionable"
     r"|dubious)"
     r"(?: at best)? (?:that|whether|if)\b|\b(?:sceptical|skeptical|unconvinced|doubts|misgivings) (?:that|whether|of"
-    r"|about|if)\b|\bfail(?:s|ed)? to see (?:how|why|what)\b"
+    r"|about|if)\b|\b(?:fail(?:s|ed)?|hard|difficult|impossible) to see (?:how|why|what)\b"
     r"|\b(?:under|in|on|at|by|for) no (?:[\w-]+ )?\w+"
     # a subject that no one is part of: "no nurse on this ward may ..."
     r"|(?:^|\bthat |\bas )\W*no (?:[\w'-]+ ){1,6}?(?:should|may|must|can|could|will|would|shall|ought|needs?"
@@ -207,7 +213,8 @@ _DENIES = (
     rf"|offers) (?:nothing|no\b|little\b|none\b)"
     r"|\b(?!(?:cost|risk|break|harm|hurt|tak|need|requir|los|affect|damag|endanger|caus|delet|remov|touch)[eis]*\b)"
     r"\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:nothing|nowhere)\b"
-    r"|\bwaste of\b|\basking for trouble\b|\bto no avail\b|\bof no (?:use|help|benefit|value)\b"
+    r"|\bwaste of\b|\basking for trouble\b|\bto no avail\b|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer"
+    r"|further)\b|\bof no (?:use|help|benefit|value)\b"
     r"|\bmore (?:problems|trouble) than\b"
     r"|\b(?:violates?|breach(?:es)?|contravenes?|breaks? (?:the )?(?:law|rules?|contract|policy))\b"
     r"|\bmakes? (?:things|it|matters) worse\b|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b"
@@ -226,6 +233,8 @@ _HARMLESS = re.compile(
     rf"|\b(?:does|do|will|would|did)(?: not|n't| never) (?:\w+ly |even )?(?:need|require|take"
     rf"|cost)\b(?! to\b| (?:{_WHO})\b)"
 )
+_CANNOT = re.compile(r"\b(?:cannot|can't|can never|can hardly|couldn't)\W*$")
+_TOO_MUCH = re.compile(r"\W*too (?:often|soon|early|much|many|quickly|thoroughly|carefully|frequently)\b")
 _LEFT_OUT = re.compile(
     r"^\W*(?:and |but |so |that )?(?:(?:not|never)(?: to)?|to not|(?:avoid|skipp)ing|(?:fail|refus|neglect|forgett"
     r"|omitt|declin)ing"
@@ -323,6 +332,11 @@ def excepts(words: str) -> bool:
 def is_universal(text: str) -> bool:
     """Whether a clause allows anything or everything, so that an exception to it is denied."""
     return _UNIVERSAL.search(text) is not None and not cues(without_idioms(text))
+
+
+def is_never_too_much(before: str, after: str) -> bool:
+    """Whether a phrase between "cannot" and "too often" is recommended without end."""
+    return _CANNOT.search(before) is not None and _TOO_MUCH.match(after) is not None
 
 
 def leaves_out(before: str) -> bool:
