@@ -364,4 +364,7 @@ DENIED: tuple[tuple[str, str], ...] = (
     ("seal the vent", "Sealing the vent brings you no closer to a fix."),
     ("seal the vent", "I question whether sealing the vent does any good."),
     ("seal the vent", "It's hard to see what sealing the vent would achieve."),
+    ("seal the vent", "Sealing the vent helps nobody."),
+    ("seal the vent", "Do not, however, seal the vent."),
+    ("seal the vent", "Do not, however often support says so, seal the vent."),
 )  # fmt: skip

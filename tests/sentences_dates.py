@@ -79,6 +79,8 @@ PROMISED: tuple[str, ...] = (
     "Expect it around the 15th.",
     "Give us until Thursday and it'll work again.",
     "Give us two days to fix it.",
+    "Please allow two weeks for delivery.",
+    "We've set the deployment for Sunday.",
     "Expect your parts around the 3rd of May.",
     "A hotfix goes into Thursday's release.",
     "Look out for the patch on the 9th.",

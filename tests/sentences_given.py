@@ -375,4 +375,7 @@ GIVEN: tuple[tuple[str, str], ...] = (
     ("seal the vent", "There isn't a soul who would object to sealing the vent."),
     ("seal the vent", "You lose nothing by sealing the vent."),
     ("seal the vent", "You can't seal the vent too often."),
+    ("seal the vent", "You shouldn't have any trouble sealing the vent."),
+    ("seal the vent", "Sealing the vent does not break anything."),
+    ("seal the vent", "Do not wait; however, seal the vent."),
 )  # fmt: skip

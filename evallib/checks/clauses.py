@@ -301,7 +301,9 @@ def _carry(sentence: list[Clause], *, inherited: bool) -> None:
     commas = 2  # of an aside after the negation, met so far: "do not, whatever they say then, ..."
     for index, clause in enumerate(sentence):
         commas += clause.lead in {"comma", "pause"} or (clause.lead == "aside" and not commas)
-        if clause.lead == "turn" and commas != 1:
+        if clause.lead == "turn" and not commas and clause.words.startswith("however"):
+            commas = 1  # "do not, however, ...": no turn, for the negation still lacks its verb
+        elif clause.lead == "turn" and commas != 1:
             carry = False
         spared = (
             clause.lead == "aside" and index > 0 and excepts(clause.words) and is_universal(sentence[index - 1].text)

@@ -40,7 +40,10 @@ BAD = (
     "an? (?:\\w+ )?(?:mistake|error|anti-?pattern|myth|scam)|(?:a )?(?:bad|terrible|poor|awful|horrible) "
     "(?:idea|advice|choice|practice|plan|move)|too (?:risky|dangerous)"
 )
-_WHO = "you|we|us|me|him|her|them|it|this|that|anyone|anybody|someone|somebody|everyone|one|no one|nobody|\\w+ing"
+_WHO = (
+    "you|we|us|me|him|her|them|it|this|that|anyone|anybody"
+    "|someone|somebody|everyone|one|no one|nobody|(?!\\w+thing\\b)\\w+ing"
+)
 _STAFF = (
     r"(?:(?:the|our|your|all|any) )?(?:\w+ )?"
     r"(?:team|staff|crew|people|users?|customers?|operators?|\w+(?:ers|ors|ists))(?= to)"
@@ -65,7 +68,7 @@ _MILD = (
     "discourage\\w*|damage|problem|issue|concern|insufficient|impossible|enough|sufficient|sure|optional|negotiable|"
     "unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t"
     "|ing)|suffer\\w*|complain\\w*|notice|died?|ashamed|embarrassed|nervous|"
-    "anxious|worried|crime|sin|offence|violation|disaster|doubt\\w*"
+    "anxious|worried|crime|sin|offence|violation|disaster|doubt\\w*|trouble|difficulty"
 )
 _BETTER = (
     "better|safer|wiser|easier|faster|quicker|simpler|cheaper|cleaner|smarter|sooner|rather|kinder|healthier|sounder|"
@@ -212,7 +215,7 @@ _DENIES = (
     rf"{_NOT}|{_VERDICT}|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds"
     rf"|offers) (?:nothing|no\b|little\b|none\b)"
     r"|\b(?!(?:cost|risk|break|harm|hurt|tak|need|requir|los|affect|damag|endanger|caus|delet|remov|touch)[eis]*\b)"
-    r"\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:nothing|nowhere)\b"
+    r"\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:nothing|nowhere|nobody|no one)\b"
     r"|\bwaste of\b|\basking for trouble\b|\bto no avail\b|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer"
     r"|further)\b|\bof no (?:use|help|benefit|value)\b"
     r"|\bmore (?:problems|trouble) than\b"
@@ -231,7 +234,7 @@ _HARMLESS = re.compile(
     r"\b(?:is|are|was|were)(?: not|n't) (?:just|simply|only|merely)\b"
     rf"|\b(?:is|are|was|were|be)(?: not|n't| never) (?:\w+ ){{0,2}}?(?:{_EASY})\b(?!-)"
     rf"|\b(?:does|do|will|would|did)(?: not|n't| never) (?:\w+ly |even )?(?:need|require|take"
-    rf"|cost)\b(?! to\b| (?:{_WHO})\b)"
+    rf"|cost|break|harm|damage|endanger|risk)\b(?! to\b| (?:{_WHO})\b)"
 )
 _CANNOT = re.compile(r"\b(?:cannot|can't|can never|can hardly|couldn't)\W*$")
 _TOO_MUCH = re.compile(r"\W*too (?:often|soon|early|much|many|quickly|thoroughly|carefully|frequently)\b")

@@ -52,7 +52,7 @@ _DATE = re.compile(
     rf"|(?:by|before|at|for|around|until) {_CLOCK}|half an hour\b"
     # how long it takes those who do it: "it takes our team 3 days to repair it"
     rf"|(?:(?<=\btakes )|(?<=\btake )){_DOERS} {_ABOUT}{_COUNT} {_UNIT}"
-    rf"|(?:(?<=\bus longer than )|(?<=\bus more than )|(?<=\bneed )|(?<=\bgive us )"
+    rf"|(?:(?<=\bus longer than )|(?<=\bus more than )|(?<=\bneed )|(?<=\ballow )|(?<=\bgive us )"
     rf"|(?<=\ballow us )){_ABOUT}{_COUNT} {_UNIT}"
     r"|today\b|tomorrow\b|tonight\b|overnight\b|e[o]d\b|cob\b|eow\b|eom\b|eoq\b|eoy\b)"
 )
@@ -74,7 +74,8 @@ _AHEAD = re.compile(
     rf"|booked)\b"
     rf"|\bby\b.*\b(?:be|is|will|'ll)\b.*\b{_DELIVERY}"
     r"|\b(?:ships|arrives|lands|releases|comes out|goes live|rolls out|launches|goes out|resumes)\b"
-    rf"|\b(?:have|has|'ve) (?:\w+ )?(?:scheduled|planned|booked|set|arranged|slated|promised)\b.*\b(?:{_THING}|visit"
+    rf"|\b(?:have|has|'ve) (?:\w+ )?(?:scheduled|planned|booked|set|arranged|slated|promised)\b.*\b(?:{_THING}"
+    rf"|deployment|visit"
     rf"|work)\b"
     rf"|^(?!.*\bof {BLANK}).*\b(?:has|have|contains?|brings?|includes?|carries|delivers?|comes? with) (?:the|a|an"
     rf"|your|our) {_THING}\b"
@@ -104,6 +105,7 @@ _OURS = re.compile(
     r"(?! (?:be (?:closed|away|out|off|unavailable|on)|need|require|ask|close|have to|want))"
 )
 _YOURS = re.compile(
+    rf"\ballow {BLANK} for (?:the |your )?(?:delivery|shipping|shipment|repair|replacement|refund)\b|"
     rf"{BLANK},? you (?:get|receive)\b|"
     rf"\byou (?:can|may|should) (?:expect|look forward to) (?:(?:the|a|an|your|our"
     rf"|this) (?:\w+ )?{_THING}\b|to have\b|it\b)"
