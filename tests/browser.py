@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +80,36 @@ def notebook_copy(folder: Path, *, before: str = "", **parameters: object) -> Pa
     return path
 
 
+def many_run(data: Path, samples: int, run_id: str = "many") -> Run:
+    """A run of one case with many samples, of which every second failed, so that all are in a blind queue."""
+    made, verdicts = [], []
+    for number in range(1, samples + 1):
+        value = float(number % 2)
+        made.append(
+            Sample(run_id, "t-001", number, turns=(Turn(1, "Why?", f"Answer {number}."),), answer=f"Answer {number}.")
+        )
+        said = ("t-001", number, "policy", "scored", "as it is", value, value)
+        verdicts.append(Verdict(*said, passed=bool(value), critical=True))
+    return import_run(data, run_id, SUITE, made, verdicts, target={"kind": "by hand"}, source={"kind": "by hand"})
+
+
+def review_notebook(folder: Path, run: str, *, before: str = "", **given: object) -> Path:
+    """A notebook with one cell that shows the screen over a run, and a text below it."""
+    code = (
+        f"{before}\nfrom evallib.desk import open_session\nfrom evallib.widgets import show_review\n"
+        f"show_review(open_session({run!r}, **{given!r}), interactive=True)"
+    )
+    shown = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None, "source": code}
+    below = {"cell_type": "markdown", "id": "b", "metadata": {}, "source": "below"}
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book = {"cells": [shown, below], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    path = folder / "review.ipynb"
+    path.write_text(json.dumps(book), encoding="utf-8")
+    return path
+
+
 class Lab:
-    """A JupyterLab server on loopback with its own home, serving one folder."""
+    """A server of JupyterLab and Notebook 7 on loopback with its own home, serving one folder."""
 
     def __init__(self, folder: Path, home: Path, *, theme: str = "JupyterLab Light") -> None:
         self.folder = folder
@@ -93,6 +121,7 @@ class Lab:
         _settings(home, "themes", {"theme": theme})
         command = [
             sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser",
+            "--JupyterNotebookApp.expose_app_in_browser=True",
             f"--ServerApp.port={port}", "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={folder}",
             f"--IdentityProvider.token={TOKEN}",
         ]  # fmt: skip
@@ -154,14 +183,17 @@ def _environment(home: Path) -> dict[str, str]:
 class Desk:
     """One browser page on a notebook; after opening, only the keyboard is used."""
 
-    def __init__(self, browser: Any, lab: Lab, notebook: Path, *, width: int = 1500, height: int = 1000) -> None:
+    def __init__(
+        self, browser: Any, lab: Lab, notebook: Path, *, host: str = "lab", width: int = 1500, height: int = 1000
+    ) -> None:
         self.offsite: list[str] = []
         here = (lab.url, "data:", "blob:")
         self.page = browser.new_context(viewport={"width": width, "height": height}).new_page()
         self.page.set_default_timeout(PATIENCE_MS)
         self.page.on("request", lambda asked: None if asked.url.startswith(here) else self.offsite.append(asked.url))
         path = notebook.relative_to(lab.folder).as_posix()
-        self.page.goto(f"{lab.url}/doc/tree/{path}?token={TOKEN}", wait_until="commit")
+        pages = {"lab": "doc/tree", "notebook": "notebooks"}[host]
+        self.page.goto(f"{lab.url}/{pages}/{path}?token={TOKEN}", wait_until="commit")
         self.wait_ready()
 
     def wait_ready(self) -> None:
@@ -193,6 +225,12 @@ class Desk:
         self.press(*["Shift+Enter"] * len(self.cells()))
         self.page.locator(".evallib-review .paper h3, .evallib-review .paper em").first.wait_for()
 
+    def run_again(self) -> None:
+        """Run the cell that shows the screen again, and wait for the new screen."""
+        self.page.evaluate("document.querySelector('.evallib-review').dataset.old = 'yes'")
+        self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        self.page.locator(".evallib-review:not([data-old]) h3").first.wait_for()
+
     def save_notebook(self) -> None:
         """Save the notebook with its outputs."""
         self.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
@@ -216,6 +254,51 @@ class Desk:
     def wait_for(self, part: str, text: str) -> None:
         """Wait until a part of the screen says `text`."""
         self.page.locator(f".evallib-review {part}", has_text=text).first.wait_for()
+
+    def wait_for_phase(self, phase: str) -> None:
+        """Wait until the screen asks for what belongs to a phase of an item."""
+        self.page.locator(f".evallib-review .rail[data-phase={phase}]").wait_for()
+
+    def wait_until(self, true: Callable[[], bool]) -> None:
+        """Wait until something outside the browser is true."""
+        for _ in range(PATIENCE_MS // 50):
+            if true():
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError("waited in vain")
+
+    def is_on(self, part: str) -> bool:
+        """Whether the element with the focus is of that kind."""
+        return self.page.evaluate("part => document.activeElement.matches(part)", part)
+
+    def focus(self, part: str) -> None:
+        """Press Tab until a part of the screen has the focus."""
+        for _ in range(60):
+            if self.is_on(f".evallib-review {part}"):
+                return
+            self.press("Tab")
+        raise AssertionError(f"Tab did not reach {part}")
+
+    def select(self, part: str) -> None:
+        """Select the text of a part of the screen, as by the mouse."""
+        self.page.locator(f".evallib-review {part}").first.evaluate("e => getSelection().selectAllChildren(e)")
+
+    def hits(self) -> int:
+        """How many pieces of the answer are marked as hits."""
+        return self.page.locator(".evallib-review mark").count()
+
+    def set_theme(self, theme: str) -> None:
+        """Change JupyterLab's theme."""
+        self.page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+        light = str("Light" in theme).lower()
+        self.page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
+
+    def axe(self) -> list[dict[str, Any]]:
+        """What axe-core finds of the screen that is serious or critical."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(self.page, context=".evallib-review").response
+        return [one for one in found["violations"] if one["impact"] in {"serious", "critical"}]
 
 
 @contextlib.contextmanager

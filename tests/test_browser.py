@@ -1,14 +1,19 @@
-"""The reviewer's screen in a real JupyterLab and a real Chromium, driven by keyboard events only."""
+"""The reviewer's screen in a real JupyterLab, Notebook 7 and Chromium, driven by keyboard events only."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
-from tests.browser import ROOT, Desk, Lab, chromium_browser, notebook_copy, small_run
+from evallib.adjudication import strict_word
+from evallib.session import ReviewSession
+from tests.browser import ROOT, Desk, Lab, chromium_browser, many_run, review_notebook, small_run
+from tests.hostile import hostile_run
 
 pytestmark = pytest.mark.browser
 
@@ -18,15 +23,23 @@ from evallib.widgets.review import ReviewWidget
 assert {LISTENER!r} in ReviewWidget._esm
 ReviewWidget._esm = ReviewWidget._esm.replace({LISTENER!r}, "")
 """
-REASON = "It says what the user must not do; add dd, a, x and m to the keys that are only text here."
+REASON = "It says what the user must not do; add dd, a, x and m, which are only text here."
+FOREIGN = (
+    "script, img, svg, iframe, object, embed, a, style, link, meta, form, video, math, [data-commandlinker-command]"
+)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    return {run.id: run for run in (small_run(folder), hostile_run(folder), many_run(folder, 200))}, folder
 
 
 @pytest.fixture(scope="module")
 def lab(chromium, tmp_path_factory):
     pytest.importorskip("playwright")
-    folder = tmp_path_factory.mktemp("lab")
-    small_run(folder / "data")
-    lab = Lab(folder, tmp_path_factory.mktemp("home"))
+    pytest.importorskip("notebook")
+    lab = Lab(tmp_path_factory.mktemp("lab"), tmp_path_factory.mktemp("home"))
     yield lab
     lab.stop()
 
@@ -38,16 +51,18 @@ def browser(chromium, lab):
 
 
 @pytest.fixture
-def open_desk(browser, lab, tmp_path):
+def open_desk(browser, lab, runs, tmp_path):
     desks = []
     folder = lab.folder / tmp_path.name  # a kernel belongs to a path: each test has its own
     folder.mkdir()
 
-    def opened(author="r1", before=""):
-        places = {"data": str(lab.folder / "data"), "adjudications": str(tmp_path / "log")}
-        desk = Desk(browser, lab, notebook_copy(folder, run="small", author=author, before=before, **places))
+    def opened(run="small", author="r1", before="", host="lab", again=False, **more):
+        places = {"data": str(runs[1]), "adjudications": str(tmp_path / "log"), "author": author, **more}
+        path = folder / "review.ipynb" if again else review_notebook(folder, run, before=before, **places)
+        desk = Desk(browser, lab, path, host=host)
         desks.append(desk)
-        desk.run_all()
+        if not again:
+            desk.run_all()
         desk.tab_to_screen()
         return desk
 
@@ -65,66 +80,173 @@ def entries_seen_by_another_process(log):
     return json.loads(done.stdout)
 
 
-def read_and_save(desk):
-    desk.press("p", "4", "r")
-    desk.type(REASON)
-    desk.press("Control+Enter")
+def of_kind(entries, kind):
+    return {(e["case"], e["sample"]): e for e in entries if e["kind"] == kind}
 
 
-def test_a_failing_answer_is_read_and_saved_by_keyboard_and_no_cell_is_touched(open_desk, tmp_path):
-    desk = open_desk(author="")
+def agreeing(runs, run, tmp_path):
+    """Each item of the blind queue of r1 in its order, and what a reading must say to agree with strict."""
+    session = ReviewSession([runs[0][run]], tmp_path / "no-log", "r1")
+    return [(item, strict_word(runs[0][run], *item[1:])) for item in session.queue]
+
+
+@pytest.mark.parametrize("host", ["lab", "notebook"])
+def test_ten_hostile_items_are_read_blind_by_keyboard_alone(open_desk, runs, tmp_path, host):
+    desk = open_desk("hostile", author="", host=host)
     cells = desk.cells()
-    assert desk.text(".answer") == "Do not run setenforce 0; read the audit log."
-    assert desk.text(".answer mark") == "setenforce 0"
-    assert "forbidden phrase 'setenforce 0'" in desk.text(".checks")
-    desk.press("a", "b", "x", "m", "y", "d", "d", "Enter")
-    read_and_save(desk)
-    desk.wait_for(".status", "Type your name first")
-    desk.type("Ada r1")
-    desk.press("Control+Enter")
-    desk.wait_for(".status", "Recorded pass of t-001 · 1. 1 of 3 read.")
-    desk.wait_for("h3", "t-001 · 2")
-    (entry,) = entries_seen_by_another_process(tmp_path / "log")
-    assert (entry["author"], entry["case"], entry["sample"], entry["blind"]) == ("Ada r1", "t-001", 1, False)
-    assert (entry["reading"], entry["cause"], entry["reason"]) == ("pass", "negation-or-quoted", REASON)
+    desk.press("p")
+    assert desk.text(".empty").startswith("Type your name above")
+    desk.focus("input.name")
+    desk.type("r1")
+    desk.press("Enter")
+    desk.wait_for(".status", "saved as r1")
+    assert desk.is_on(".evallib-review")
+    queue = agreeing(runs, "hostile", tmp_path)
+    assert len(queue) == 10
+    for number, (item, word) in enumerate(queue):
+        desk.wait_for("h3", f"{item.case} · 1")
+        assert desk.hits() == 0
+        desk.press("a", "b", "y", "d", "d", "h", "t", "z", "Backspace", "Delete")
+        desk.press("f")
+        desk.wait_for_phase("agree" if word == "fail" else "differ")
+        if word == "fail":
+            desk.press("h", "g", "Enter")
+        else:
+            desk.press("2")
+            desk.type(f"{number}: {REASON}")
+            desk.press("Control+Enter")
+    desk.wait_for(".status", "10 of 10 read.")
+    entries = entries_seen_by_another_process(tmp_path / "log")
+    readings, differences = of_kind(entries, "reading"), of_kind(entries, "difference")
+    assert (len(entries), {e["blind"] for e in readings.values()}) == (20, {True})
+    for number, (item, word) in enumerate(queue):
+        said = differences[item.case, 1]
+        assert said["agrees"] is (word == "fail")
+        assert said["reason"] == ("agrees" if word == "fail" else f"{number}: {REASON}")
     assert desk.cells() == cells
-    assert "<script>" in desk.text(".answer")
-    desk.press("t", "z")
-    desk.wait_for(".status", "Taken back")
-    assert [e["kind"] for e in entries_seen_by_another_process(tmp_path / "log")] == ["reading", "withdrawal"]
     assert desk.page.evaluate("window.hit") is None
+    assert desk.page.locator(f".evallib-review :is({FOREIGN})").count() == 0
     assert desk.offsite == []
+
+
+def test_200_decisions_as_fast_as_keys_go_are_all_on_the_disk(open_desk, runs, tmp_path):
+    desk = open_desk("many")
+    desk.wait_for("h3", " · ")
+    queue = agreeing(runs, "many", tmp_path)
+    assert len(queue) == 200
+    for number, (_, word) in enumerate(queue):
+        desk.press("p")
+        if word == "pass":
+            desk.press("Enter")
+        else:
+            desk.press("4")
+            desk.type(f"no {number}")
+            desk.press("Control+Enter")
+    desk.wait_for(".status", "200 of 200 read.")
+    entries = entries_seen_by_another_process(tmp_path / "log")
+    readings, differences = of_kind(entries, "reading"), of_kind(entries, "difference")
+    wanted = {item[1:3]: "agrees" if word == "pass" else f"no {n}" for n, (item, word) in enumerate(queue)}
+    assert {key: e["reason"] for key, e in differences.items()} == wanted
+    assert {e["reading"] for e in readings.values()} == {"pass"}
+    assert len(entries) == 400
 
 
 def test_without_its_key_listener_the_same_keys_save_nothing(open_desk, tmp_path):
     desk = open_desk(before=WITHOUT_LISTENER)
     before = desk.text(".status")
-    read_and_save(desk)
+    desk.press("f", "Enter", "p", "4", ".", "Enter")
     assert desk.text(".status") == before
     assert entries_seen_by_another_process(tmp_path / "log") == []
 
 
-def test_a_reload_keeps_place_and_draft_and_a_dead_kernel_is_said(open_desk, lab, tmp_path):
-    desk = open_desk()
-    desk.press("j", "f", "r")
+def test_reload_kernel_restart_and_a_killed_kernel_lose_nothing(open_desk, runs, tmp_path):
+    pid = tmp_path / "pid"
+    desk = open_desk(before=f"import os, pathlib; pathlib.Path({str(pid)!r}).write_text(str(os.getpid()))")
+    queue = agreeing(runs, "small", tmp_path)
+    place = next(number for number, (_, word) in enumerate(queue) if word == "fail" and number)
+    name = f"{queue[place][0].case} · {queue[place][0].sample}"
+    desk.press(*["j"] * place, "p")
+    desk.wait_for_phase("differ")
+    desk.press("4")
     desk.type("half a rea")
-    desk.press("Escape")  # leaving the field hands the draft to the kernel
+    desk.wait_until(lambda: any("half a rea" in p.read_text() for p in (tmp_path / "log/.drafts").glob("*.json")))
     desk.save_notebook()
     desk.page.reload(wait_until="commit")
     desk.wait_ready()
-    desk.wait_for("h3", "t-001 · 2")
+    desk.wait_for("h3", name)
     assert desk.page.locator(".evallib-review textarea").input_value() == "half a rea"
     desk.tab_to_screen()
+    os.kill(int(pid.read_text()), signal.SIGKILL)
     desk.press("r", "End")
     desk.type("son")
     desk.press("Control+Enter")
-    desk.wait_for(".status", "Recorded fail of t-001 · 2")
-    (entry,) = entries_seen_by_another_process(tmp_path / "log")
-    assert (entry["reason"], entry["cause"]) == ("half a reason", "true-failure")
-    for kernel in lab.api("GET", "kernels"):
-        lab.api("POST", f"kernels/{kernel['id']}/restart")
-    desk.press("p", "r")
-    desk.type("nobody listens")
-    desk.press("Control+Enter")
     desk.wait_for(".status", "NOT SAVED: no answer from the kernel")
-    assert len(entries_seen_by_another_process(tmp_path / "log")) == 1
+    assert [e["kind"] for e in entries_seen_by_another_process(tmp_path / "log")] == ["reading"]
+    desk.page.wait_for_function("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'")
+    desk.run_again()
+    desk.wait_for("h3", name)
+    assert desk.page.locator(".evallib-review textarea").input_value() == "half a reason"
+    desk.tab_to_screen()
+    desk.press("Enter")
+    desk.wait_for(".status", "Recorded " + name + ": negation-or-quoted. 1 of 4 read.")
+    reading, difference = entries_seen_by_another_process(tmp_path / "log")
+    assert (reading["reading"], reading["blind"], difference["reason"]) == ("pass", True, "half a reason")
+    assert (difference["cause"], difference["canned"]) == ("negation-or-quoted", False)
+
+
+def test_every_key_of_the_screen_does_what_its_hint_says(open_desk, tmp_path):
+    desk = open_desk("small", sighted=True)
+    first = desk.text("h3")
+    tops = desk.page.locator(".evallib-review .reading").first.bounding_box()
+    desk.press("?")
+    assert desk.page.locator(".evallib-review .help").is_visible()
+    assert desk.page.locator(".evallib-review .reading").first.bounding_box() == tops  # nothing is pushed down
+    desk.press("Escape", "j", "k")
+    assert desk.text("h3") == first
+    assert desk.text("mark.against") == "setenforce 0"
+    desk.select("mark.against")
+    desk.press("e", "f", "Enter")
+    desk.wait_for(".status", "Recorded fail")
+    desk.press("-", "0")
+    desk.type("cannot tell")
+    desk.press("Control+Enter")
+    desk.wait_for(".status", "Recorded unsure")
+    desk.press("p", "2", ".", "Enter")
+    desk.wait_for(".status", "Recorded pass")
+    desk.press("u")
+    desk.wait_for(".status", "Withdrawn")
+    desk.press("Shift+U")
+    desk.wait_for(".status", "Restored")
+    desk.press("a", "f", "Enter")
+    desk.wait_for(".status", "Recorded fail")
+    desk.press("/")
+    desk.type("strict=fail open")
+    desk.press("Enter")
+    desk.wait_for(".status", "0 items.")
+    entries = entries_seen_by_another_process(tmp_path / "log")
+    said = [(e["kind"], e.get("reading"), e.get("cause"), e["reason"], e.get("canned")) for e in entries]
+    assert [s[0] for s in said] == ["reading"] * 3 + ["withdrawal"] * 2 + ["reading"]
+    assert (entries[0]["span"], said[0][1:4]) == ([11, 23], ("fail", "true-failure", "agrees"))
+    assert said[1][1:4] == ("unsure", "cannot-judge", "cannot tell")
+    assert (said[2][1:3], said[2][4]) == (("pass", "too-narrow"), True)
+    assert entries[5]["supersedes"]
+
+
+def test_axe_finds_nothing_serious_in_light_and_dark(open_desk, runs, tmp_path):
+    desk = open_desk()
+    found = []
+    queue = agreeing(runs, "small", tmp_path)
+    phases = ["differ" if word == "fail" else "agree" for _, word in queue]
+    for theme, phase in zip(["JupyterLab Light", "JupyterLab Dark"], phases, strict=False):
+        desk.set_theme(theme)
+        found += desk.axe()
+        desk.press("?")
+        found += desk.axe()
+        desk.press("Escape", "p")
+        desk.wait_for_phase(phase)
+        desk.press("h")
+        desk.page.locator(".evallib-review .history").wait_for()
+        found += desk.axe()
+        desk.press("n")
+        desk.wait_for_phase("read")
+    assert [(one["id"], node["target"], node["failureSummary"]) for one in found for node in one["nodes"]] == []

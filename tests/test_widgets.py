@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from ipywidgets import Widget
 
+from evallib.desk import open_session
 from evallib.errors import InputError
 from evallib.records import Sample, Verdict
-from evallib.session import ReviewSession, open_session
-from evallib.store import import_run, read_log
+from evallib.session import ReviewSession
+from evallib.store import import_run, open_run, read_log
 from evallib.widgets import ReviewWidget, show_review
 from tests.browser import NOTEBOOK, PAYLOAD, SUITE, notebook_copy, small_run
 
@@ -24,6 +25,7 @@ WIDGETS = NOTEBOOK.parent.parent / "evallib/widgets"
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     small_run(folder)
+    small_run(folder, "sibling")
     return folder
 
 
@@ -33,91 +35,226 @@ def log(tmp_path):
 
 
 @pytest.fixture
-def widget(data, log):
-    widget = ReviewWidget(open_session("small", data=data, adjudications=log))
-    widget.sent = []
-    widget.send = widget.sent.append
-    yield widget
+def opened(data, log):
+    def make(*runs, author="r1", **more):
+        found = [open_run(run, data) for run in runs or ("small",)]
+        return listening(ReviewWidget(ReviewSession(found, log, author, **more)))
+
+    yield make
     Widget.close_all()
 
 
-def decision(seq="a-1", **change):
-    message = {"kind": "decide", "seq": seq, "id": {"case": "t-001", "sample": 1}, "author": "r1", "reading": "fail"}
-    return {**message, "cause": "", "check": "", "reason": "it names the command", **change}
+def listening(widget):
+    widget.sent = []
+    widget.send = widget.sent.append
+    return widget
 
 
-def receive(widget, message):
-    widget._handle_custom_msg(message, [])
-    return widget.sent[-1]
+def tell(widget, kind, **content):
+    widget._handle_custom_msg({"kind": kind, "seq": f"s-{len(widget.sent)}", **content}, [])
+    return widget.sent[-1] if widget.sent else None
 
 
-def test_one_message_saves_one_reading_and_is_answered_with_the_next_place(widget, log):
-    answer = receive(widget, decision())
-    ((_, entry),) = read_log(log)
-    assert (entry.author, entry.case, entry.reading, entry.reason) == ("r1", "t-001", "fail", "it names the command")
-    assert (answer["seq"], answer["saved"], answer["position"]) == ("a-1", True, 1)
-    assert answer["says"] == "Recorded fail of t-001 · 1. 1 of 3 read."
-    assert (widget.window["by"], widget.window["rows"][0]["state"]) == ("r1", "fail")
+def look(widget):
+    """All rows, and the sheets by case and sample."""
+    end = len(widget.session.queue)
+    found = tell(widget, "look", rows=[0, end], sheets=list(range(min(end, 7))))
+    return found["rows"], {tuple(sheet["name"].split(" · ")[:2]): sheet for sheet in found["sheets"].values()}
 
 
-def test_a_message_that_comes_twice_is_saved_once_and_answered_twice(widget, log):
-    assert receive(widget, decision()) == receive(widget, decision())
-    assert (len(read_log(log)), len(widget.sent)) == (1, 2)
+def known_to_the_browser(widget):
+    return json.dumps([widget.get_state(["legend", "position", "author"]), widget.sent])
 
 
-def test_a_decision_names_its_sample_so_that_it_cannot_land_on_the_next(widget, log):
-    widget.position = 2
-    receive(widget, decision())
-    assert read_log(log)[0].entry.case == "t-001"
+def strict(widget, item):
+    return widget.session.runs[item.run].verdicts_of[item.case, item.sample]
 
 
-@pytest.mark.parametrize("change", [{"author": " "}, {"reason": "  "}, {"reading": ""}, {"check": "no-such-check"}])
-def test_what_cannot_be_saved_is_said_and_nothing_moves(widget, log, change):
-    answer = receive(widget, decision(**change))
-    assert (answer["saved"], answer["position"], read_log(log)) == (False, 0, [])
+def test_while_blind_nothing_that_is_hidden_is_in_any_trait_or_message(opened):
+    widget = opened("small", "sibling", author="r2")
+    rows, _ = look(widget)
+    item = rows[0]["id"]
+    tell(widget, "skip", item=item)
+    tell(widget, "next", item=item)
+    tell(widget, "ask", item=item, what="unmask")
+    tell(widget, "draft", item=item, draft={"reason": "x"})
+    for what in ("diff", "history", "check"):
+        refused = tell(widget, "ask", item=item, what=what)
+        assert (refused["saved"], "hidden" in refused["says"]) == (False, True)
+    sent = known_to_the_browser(widget)
+    told = ["forbidden phrase", "is not named", "small", "sibling", "by hand", "agreeing", '["policy"]', "deciding"]
+    assert [words for words in told if words in sent] == []
+    assert "arm A" in sent
+    assert "must not tell the user to switch SELinux off" in sent  # what to judge by is no secret
+
+
+def test_a_reading_reveals_its_own_item_and_no_other(opened):
+    widget = opened()
+    _, sheets = look(widget)
+    before = [sheet for sheet in sheets.values() if sheet["strict"]]
+    reply = tell(widget, "decide", item=sheets["t-001", "1"]["id"], reading="pass")
+    assert (before, reply["saved"], reply["sheet"]["stage"]) == ([], True, "explain")
+    assert (reply["sheet"]["strict"]["word"], reply["sheet"]["strict"]["agreeing"]) == ("fail", "fail")
+    assert ["setenforce 0", ["policy"], []] in reply["sheet"]["answer"]
+    others = [s for s in look(widget)[1].values() if s["id"] != reply["sheet"]["id"]]
+    assert [sheet["strict"] for sheet in others] == [None, None, None]
+
+
+def test_the_rows_of_a_blind_queue_say_nothing_of_strict_even_when_read(opened):
+    widget = opened()
+    _, sheets = look(widget)
+    tell(widget, "decide", item=sheets["t-001", "1"]["id"], reading="fail")
+    rows, _ = look(widget)
+    assert {row["note"] for row in rows} == {""}
+    assert sorted(row["mark"] for row in rows) == ["", "", "", "fail"]
+
+
+def test_a_sighted_queue_says_what_strict_says_in_its_rows(opened):
+    rows, sheets = look(opened(blind=False))
+    assert [row["note"] for row in rows] == ["strict fail", "strict fail", "strict fail", "strict pass"]
+    assert all(sheet["strict"] for sheet in sheets.values())
+
+
+def test_two_messages_store_a_difference_and_two_an_agreement(opened, log):
+    widget = opened()
+    _, sheets = look(widget)
+    wrong, right = sheets["t-001", "1"]["id"], sheets["t-002", "2"]["id"]
+    tell(widget, "decide", item=wrong, reading="pass", seconds=2.5)
+    tell(widget, "explain", item=wrong, cause="negation-or-quoted", reason="it says not to")
+    tell(widget, "decide", item=right, reading="pass")
+    said = tell(widget, "explain", item=right)["says"]
+    one, about, two, agreed = [logged.entry for logged in read_log(log)]
+    assert (one.blind, one.seconds, one.reading, about.cause, about.reason) == (
+        True, 2.5, "pass", "negation-or-quoted", "it says not to",
+    )  # fmt: skip
+    assert (two.reading, agreed.agrees, agreed.reason) == ("pass", True, "agrees")
+    assert said == "Recorded t-002 · 2: agrees with strict. 2 of 4 read."
+
+
+def test_a_message_that_comes_twice_is_saved_once_and_answered_twice(opened, log):
+    widget = opened()
+    item = look(widget)[1]["t-001", "1"]["id"]
+    for _ in range(2):
+        assert tell(widget, "decide", item=item, reading="fail", seq="same")["saved"]
+    assert len(read_log(log)) == 1
+
+
+def test_a_decision_names_its_item_so_that_it_cannot_land_on_the_next(opened, log):
+    widget = opened()
+    item = look(widget)[1]["t-001", "1"]["id"]
+    tell(widget, "go", position=3)
+    tell(widget, "decide", item=item, reading="fail")
+    assert (read_log(log)[0].entry.case, read_log(log)[0].entry.sample) == ("t-001", 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("decide", {"reading": ""}),
+        ("decide", {"reading": "unsure"}),
+        ("explain", {"reading": "pass"}),
+        ("undo", {}),
+        ("redo", {}),
+        ("filter", {"words": "strict=fail"}),
+        ("filter", {"words": "nonsense"}),
+        ("delete", {}),
+        ("ask", {"what": "everything"}),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_nothing_is_written(opened, log, kind, content):
+    widget = opened()
+    item = look(widget)[1]["t-001", "1"]["id"]
+    answer = tell(widget, kind, item=item, **content)
+    assert (answer["saved"], read_log(log)) == (False, [])
     assert answer["says"]
 
 
-def test_a_refused_disk_is_said_to_the_reviewer(widget, log):
+def test_an_item_of_another_screen_is_refused(opened):
+    answer = tell(opened(), "decide", item="0123456789abcdef", reading="pass")
+    assert (answer["saved"], answer["says"]) == (False, "this item is of another queue; run the cell again")
+
+
+def test_without_a_name_nothing_is_shown_and_the_name_makes_the_queue(opened):
+    widget = opened(author="")
+    look_refused = tell(widget, "look", rows=[0, 4])
+    assert "sheets" not in look_refused or not look_refused["sheets"]
+    answer = tell(widget, "author", author=" Ada ")
+    assert (answer["saved"], answer["author"], widget.session.author) == (True, "Ada", "Ada")
+    assert look(widget)[1]
+
+
+def test_a_refused_disk_is_said_to_the_reviewer(opened, log):
+    widget = opened()
+    item = look(widget)[1]["t-001", "1"]["id"]
+    log.rmdir() if log.is_dir() else None
     log.write_text("a file where the log should be")
-    answer = receive(widget, decision())
-    assert (answer["saved"], widget.window["read"]) == (False, 0)
+    answer = tell(widget, "decide", item=item, reading="fail")
+    assert (answer["saved"], answer["progress"]["read"]) == (False, 0)
     assert "is a file, not a folder" in answer["says"]
 
 
-def test_taking_back_goes_to_the_sample_again(widget, log):
-    receive(widget, decision())
-    answer = receive(widget, {"kind": "undo", "seq": "a-2"})
-    assert (answer["saved"], answer["position"], len(read_log(log))) == (True, 0, 2)
-    assert receive(widget, {"kind": "undo", "seq": "a-3"})["saved"] is False
+def test_withdrawing_goes_to_the_item_again_and_restoring_undoes_it(opened, log):
+    widget = opened()
+    item = look(widget)[1]["t-001", "1"]["id"]
+    tell(widget, "decide", item=item, reading="fail")
+    undone = tell(widget, "undo")
+    assert (undone["sheet"]["id"], undone["sheet"]["stage"], undone["sheet"]["blind"]) == (item, "read", False)
+    assert tell(widget, "redo")["sheet"]["mine"]["reading"] == "fail"
+    assert [logged.entry.kind for logged in read_log(log)] == ["reading", "withdrawal", "withdrawal"]
 
 
-def test_only_a_window_of_a_long_queue_is_in_the_browser(tmp_path):
+def test_a_draft_and_the_place_wait_for_the_next_screen(opened):
+    widget = opened()
+    item = look(widget)[1]["t-001", "1"]["id"]
+    tell(widget, "decide", item=item, reading="pass")
+    assert tell(widget, "draft", item=item, draft={"cause": "too-narrow", "reason": "half a"})["saved"]
+    tell(widget, "go", position=2)
+    again = opened()
+    assert again.position == 2
+    assert look(again)[1]["t-001", "1"]["draft"] == {"cause": "too-narrow", "reason": "half a"}
+
+
+def test_cited_text_is_stored_as_its_place_in_the_stored_answer(opened, log):
+    widget = opened()
+    item = look(widget)[1]["t-001", "1"]["id"]
+    tell(widget, "decide", item=item, reading="fail", span=[11, 23])
+    assert read_log(log)[0].entry.span == (11, 23)
+
+
+def test_only_what_is_looked_at_is_in_the_browser(tmp_path):
     keys = [("t-001", number) for number in range(1, 501)]
     samples = [Sample("long", *key, answer="word " * 200) for key in keys]
     verdicts = [Verdict(*key, "policy", "scored", "no", 0.0, 0.0, passed=False, critical=True) for key in keys]
     run = import_run(tmp_path, "long", SUITE, samples, verdicts, target={}, source={})
-    widget = ReviewWidget(ReviewSession(run, tmp_path / "log", "r1"))
-    widget.position = 250
-    assert (widget.session.position, widget.window["start"]) == (250, 235)
-    assert (len(widget.window["rows"]), sorted(widget.window["sheets"])[::6]) == (30, ["247", "253"])
-    assert len(json.dumps(widget.get_state())) < 100_000
+    widget = listening(ReviewWidget(ReviewSession([run], tmp_path / "log", "r1")))
+    found = tell(widget, "look", rows=[0, 500], sheets=list(range(500)))
+    assert (len(found["rows"]), len(found["sheets"]), found["total"]) == (200, 7, 500)
+    state = {name: value for name, value in widget.get_state().items() if name not in {"_esm", "_css"}}
+    assert len(json.dumps(state)) < 5_000
     Widget.close_all()
 
 
-def test_an_answer_is_sent_as_pieces_of_text_with_its_hit_marked(widget):
-    assert ["setenforce 0", ["policy"]] in widget.window["sheets"]["0"]["answer"]
-    assert any(PAYLOAD in text for text, _ in widget.window["sheets"]["1"]["answer"])
+def test_text_is_sent_as_text_and_characters_that_hide_are_named(opened):
+    _, sheets = look(opened())
+    assert any(PAYLOAD in text for text, _, _ in sheets["t-001", "2"]["answer"])
+    assert PAYLOAD in sheets["t-001", "2"]["folds"][0]["text"]
 
 
 def test_the_screen_has_no_way_to_make_markup_of_a_text_and_fetches_nothing():
-    script = (WIDGETS / "review.js").read_text(encoding="utf-8")
-    style = (WIDGETS / "review.css").read_text(encoding="utf-8")
+    script, style = ReviewWidget._esm, (WIDGETS / "review.css").read_text(encoding="utf-8")
     sinks = (
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|eval\(|Function\("
     )
     assert re.findall(sinks, script) == []
-    assert re.findall(r"https?:|//cdn|\bimport\b|\bfetch\(|@import|url\(", script + style) == []
+    assert re.findall(r"https?:|//cdn|^\s*import\b|\bfetch\(|@import|url\(", script + style, re.MULTILINE) == []
+
+
+def test_every_key_of_the_help_is_a_key_that_does_something():
+    keys = (WIDGETS / "js/keys.js").read_text(encoding="utf-8")
+    review = (WIDGETS / "js/review.js").read_text(encoding="utf-8")
+    tools = re.findall(r'^  \["(.)", "(\w+)",', keys, re.MULTILINE)
+    assert len(tools) == 13
+    assert [command for _, command in tools if not re.search(rf"^    {command}\b", review, re.MULTILINE)] == []
 
 
 def test_a_jupyter_session_shows_the_screen_and_headless_a_plain_table(data, log, monkeypatch):
@@ -131,7 +268,7 @@ def test_a_jupyter_session_shows_the_screen_and_headless_a_plain_table(data, log
 
 
 def test_an_unknown_run_is_refused_with_the_known_ones(data, log):
-    with pytest.raises(InputError, match="runs there: small"):
+    with pytest.raises(InputError, match="runs there: sibling, small"):
         open_session("smal", data=data, adjudications=log)
 
 

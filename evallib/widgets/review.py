@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,11 @@ import anywidget
 import traitlets
 
 from evallib.desk import queue_frame
-from evallib.entries import CAUSES, READINGS
 from evallib.errors import EvallibError, InputError
-from evallib.records import Verdict
 from evallib.session import ReviewSession
-from evallib.sheet import Sheet, visible, word
+from evallib.sheet import visible
 from evallib.standing import Item
+from evallib.widgets.payload import legend_of, row_of, sheet_of, token
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,68 +24,236 @@ if TYPE_CHECKING:
 __all__ = ["ReviewWidget", "review_widget", "show_review"]
 
 _HERE = Path(__file__).parent
-ROWS_AROUND, SHEETS_AROUND = 30, 3
-LONGEST = 200_000
-"""Characters of one text that are sent to the browser; a longer one says what was left out."""
+_SCRIPTS = ("dom", "keys", "queue", "paper", "rail", "frame", "link", "review")
+"""One ES module in parts, in the order in which they use each other."""
+MOST_ROWS, MOST_SHEETS = 200, 7
+"""Of one look: a browser that asks for more is given this much."""
+
+Reply = dict[str, Any]
 
 
 class ReviewWidget(anywidget.AnyWidget):
-    """One widget for the whole queue. Only the rows and sheets around the position are in the browser.
+    """One widget for the whole queue. The browser asks for the rows and sheets it is about to show, and nothing else.
 
-    A decision is one message {seq, id, reading, cause, check, reason, author} and is answered by one message
-    {seq, saved, says}; the browser shows NOT SAVED when no answer comes.
+    What the reviewer says is one message {kind, seq, item, …}, answered by one {seq, saved, says, position, …} once it
+    is on the disk; the browser shows NOT SAVED when no answer comes. No answer, verdict or draft is a trait: a saved
+    notebook holds the words of the screen and nothing that was read.
     """
 
-    _esm = (_HERE / "review.js").read_text(encoding="utf-8")
+    _esm = "\n".join((_HERE / "js" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
     _css = (_HERE / "review.css").read_text(encoding="utf-8")
     legend = traitlets.Dict().tag(sync=True)
-    """What stays the same: run, length of the queue, words for readings and causes."""
-    window = traitlets.Dict().tag(sync=True)
-    """The rows and sheets around the position, by place in the queue."""
+    """What stays the same: words for readings and causes, and how the queue is shown."""
     position = traitlets.Int(0).tag(sync=True)
-    drafts = traitlets.Dict().tag(sync=True)
-    """Half-made decisions by sample, kept here so that they survive a reload of the page."""
     author = traitlets.Unicode("").tag(sync=True)
-    """The name typed in the browser, while the session has none."""
 
     def __init__(self, session: ReviewSession) -> None:
         self.session = session
-        super().__init__(legend=_legend(session), position=session.position, window=_window(session))
+        self._items: dict[str, Item] = {}
+        self._of_answer: dict[tuple[str, str, int], set[str]] = defaultdict(set)
+        self._hidden = session.hidden
+        self._version = 0
+        self._line_up()
+        super().__init__(legend=legend_of(session), position=session.position, author=session.author)
         self.on_msg(self._receive)
 
-    @traitlets.observe("position")
-    def _moved(self, change: Mapping[str, Any]) -> None:
-        place = self.session.go(change["new"])
-        near = {str(i) for i in (place - 1, place, place + 1) if 0 <= i < len(self.session.queue)}
-        if not near <= self.window.get("sheets", {}).keys():
-            self.window = _window(self.session)
+    def _line_up(self) -> None:
+        """Take in another queue: what the browser knows of places is then of an old version."""
+        self._version += 1
+        self._places = {item: place for place, item in enumerate(self.session.queue)}
 
     def _receive(self, _: object, content: Any, __: object) -> None:
         """Do what one message from the browser asks and answer it; the disk was written before the answer goes out."""
-        try:
-            says = self._undo(content) if content.get("kind") == "undo" else self._decide(content)
-            saved = True
-        except EvallibError as error:
-            says, saved = str(error), False
-        if saved:
-            self.window = _window(self.session)
-        self.send({"seq": content.get("seq"), "saved": saved, "says": visible(says), "position": self.session.position})
+        kind = content.get("kind")
+        if kind == "look":
+            self.send(self._look(content))
+        elif kind == "go":
+            self.position = self.session.go(int(content["position"]))
+        elif kind == "draft":
+            self.send({"kind": "draft", "seq": content["seq"], "saved": self._draft(content)})
+        else:
+            self.send(self._act(kind, content))
 
-    def _decide(self, content: Mapping[str, Any]) -> str:
+    def _look(self, content: Mapping[str, Any]) -> Reply:
+        """The rows of a stretch of the queue, and the sheets of some places in it."""
+        queue = self.session.queue
+        start, end = (max(0, min(int(place), len(queue))) for place in content.get("rows", (0, 0)))
+        stretch = queue[start : min(end, start + MOST_ROWS)]
+        places = [p for p in map(int, content.get("sheets", ())) if 0 <= p < len(queue)][:MOST_SHEETS]
+        found: Reply = {"kind": "look", "sheets": {str(place): self._sheet(queue[place]) for place in places}}
+        if stretch:
+            found |= {"start": start, "rows": [row_of(self.session, item) for item in stretch]}
+        for item in stretch:
+            self._know(item)
+        return found | self._where()
+
+    def _sheet(self, item: Item, *, unmasked: bool = False) -> dict[str, Any]:
+        if not self.session.author:
+            raise InputError("type your name first: what you read is saved under it")
+        self._know(item)
+        return sheet_of(self.session, item, unmasked=unmasked)
+
+    def _where(self) -> Reply:
         session = self.session
-        session.author = session.author or str(content["author"]).strip()
-        logged = session.decide(
-            _item(session, content),
+        return {
+            "version": self._version,
+            "total": len(session.queue),
+            "position": session.position,
+            "author": visible(session.author),
+            "progress": dict(session.progress),
+        }
+
+    def _draft(self, content: Mapping[str, Any]) -> bool:
+        try:
+            self.session.keep_draft(self._item(content), content["draft"])
+        except EvallibError:
+            return False
+        return True
+
+    def _item(self, content: Mapping[str, Any]) -> Item:
+        try:
+            return self._items[content["item"]]
+        except KeyError:
+            raise InputError("this item is of another queue; run the cell again") from None
+
+    def _act(self, kind: str, content: Mapping[str, Any]) -> Reply:
+        act: Callable[[Mapping[str, Any]], Reply] | None = {
+            "decide": self._decide,
+            "explain": self._explain,
+            "undo": self._undo,
+            "redo": self._redo,
+            "skip": self._skip,
+            "next": self._next,
+            "filter": self._filter,
+            "author": self._named,
+            "ask": self._ask,
+        }.get(kind)
+        try:
+            if act is None:
+                raise InputError(f"{kind!r} is nothing that this screen can do")
+            done = act(content) | {"saved": True}
+        except EvallibError as error:
+            done = {"saved": False, "says": str(error)}
+        self.position = self.session.position
+        return {"seq": content.get("seq"), **done, "says": visible(done.get("says", "")), **self._where()}
+
+    def _saved(self, item: Item, says: str) -> Reply:
+        """What changes in the browser after an entry about `item`: its sheet and row; other sheets it may hold are old.
+
+        The others are dropped because one reading reveals all checks of an answer, and the last one every run's name.
+        """
+        session = self.session
+        place = self._places.get(item)
+        others = self._of_answer[item[:3]] - {token(item)}
+        found: Reply = {"says": says, "sheet": self._sheet(item), "gone": sorted(others)}
+        if session.hidden is not self._hidden:
+            self._hidden = session.hidden
+            self._version += 1
+            found["fresh"] = True
+        if place is not None:
+            found["row"] = [place, row_of(session, item)]
+        if session.queue:
+            found["sheets"] = {str(session.position): self._sheet(session.queue[session.position])}
+        return found
+
+    def _know(self, item: Item) -> str:
+        """The item's name in the browser, which may ask for it from now on."""
+        name = token(item)
+        self._items[name] = item
+        self._of_answer[item[:3]].add(name)
+        return name
+
+    def _decide(self, content: Mapping[str, Any]) -> Reply:
+        session, item = self.session, self._item(content)
+        span = content.get("span")
+        if span:
+            span = session.sheet(item, unmasked=bool(content.get("unmasked"))).span(int(span[0]), int(span[1]))
+        session.decide(
+            item,
             content["reading"],
-            reason=content["reason"],
-            cause=content["cause"],
+            cause=content.get("cause", ""),
+            reason=content.get("reason", ""),
+            span=span,
+            canned=bool(content.get("canned")),
+            seconds=content.get("seconds"),
             seq=content["seq"],
         )
-        return f"Recorded {content['reading']} of {_of(logged.entry)}. {_progress(session)}"
+        return self._saved(item, f"Recorded {content['reading']} of {_name(item)}. {self._agreement(item)}")
 
-    def _undo(self, content: Mapping[str, Any]) -> str:
-        self.session.undo(seq=content["seq"])
-        return f"Taken back; the entry stays in the log as withdrawn. {_progress(self.session)}"
+    def _agreement(self, item: Item) -> str:
+        session, own = self.session, self.session.own(item)
+        if not own or session.stage(item) != "explain":
+            return self._progress()
+        if session.agrees(item, own["reading"]):
+            return "Strict says the same: Enter goes on."
+        return f"Strict says {session.strict_row(item)[0]}: why do you differ? 1–9, 0, x."
+
+    def _explain(self, content: Mapping[str, Any]) -> Reply:
+        item = self._item(content)
+        logged = self.session.explain(
+            item,
+            cause=content.get("cause", ""),
+            reason=content.get("reason", ""),
+            canned=bool(content.get("canned")),
+            seq=content["seq"],
+        )
+        why = "agrees with strict" if getattr(logged.entry, "agrees", False) else content.get("cause", "")
+        return self._saved(item, f"Recorded {_name(item)}: {why}. {self._progress()}")
+
+    def _undo(self, content: Mapping[str, Any]) -> Reply:
+        item = self.session.item_of(self.session.undo(seq=content["seq"]))
+        return self._saved(item, f"Withdrawn; the entry stays in the log. {self._progress()}")
+
+    def _redo(self, content: Mapping[str, Any]) -> Reply:
+        item = self.session.item_of(self.session.redo(seq=content["seq"]))
+        return self._saved(item, f"Restored. {self._progress()}")
+
+    def _skip(self, content: Mapping[str, Any]) -> Reply:
+        item = self._item(content)
+        self.session.skip(item)
+        return self._saved(item, f"Skipped {_name(item)}: it comes again at the end.")
+
+    def _next(self, _: Mapping[str, Any]) -> Reply:
+        session = self.session
+        to = session.next_open(session.position)
+        left = session.queue and session.stage(session.queue[to]) != "done"
+        session.go(to)
+        return {"says": self._progress() if left else f"Nothing is open here. {self._progress()}"}
+
+    def _filter(self, content: Mapping[str, Any]) -> Reply:
+        self.session.filter(content["words"])
+        self._line_up()
+        return {"says": f"{len(self.session.queue):,} items. {self._progress()}"}
+
+    def _named(self, content: Mapping[str, Any]) -> Reply:
+        self.session.author = content["author"]
+        self.author = self.session.author
+        self._line_up()
+        return {"says": f"What you read is saved as {self.session.author}."}
+
+    def _ask(self, content: Mapping[str, Any]) -> Reply:
+        """What is shown on request, of which nothing is saved."""
+        session, item, what = self.session, self._item(content), content.get("what")
+        if what == "diff":
+            pieces = [[piece.op, visible(piece.text)] for piece in session.diff(item)]
+            if not pieces:
+                raise InputError("no passing repeat of this case that you have read or may see")
+            return {"pieces": pieces, "title": "from the nearest passing repeat to this answer"}
+        if what == "history":
+            return {"lines": [visible(line) for line in session.history(item)]}
+        if what == "unmask":
+            return {
+                "sheet": self._sheet(item, unmasked=True),
+                "says": "Credentials are shown until you leave the item.",
+            }
+        if what == "check":
+            other = session.next_check(item)
+            return {"sheet": self._sheet(other), "says": f"Now reading {_name(other)}."}
+        raise InputError(f"{what!r} is nothing that this screen can show")
+
+    def _progress(self) -> str:
+        progress = self.session.progress
+        return f"{progress['read']} of {progress['of']} read."
 
 
 def review_widget(session: ReviewSession) -> ReviewWidget:
@@ -103,85 +271,5 @@ def show_review(session: ReviewSession, *, interactive: bool | None = None) -> R
     return review_widget(session) if interactive else queue_frame(session)
 
 
-def _item(session: ReviewSession, content: Mapping[str, Any]) -> Item:
-    key = (content["id"]["case"], content["id"]["sample"])
-    item = next((item for item in session.queue if item[1:3] == key), None)
-    if item is None:
-        raise InputError(f"{key[0]} · {key[1]}: is not in the queue")
-    return item._replace(check=content["check"])
-
-
-def _of(entry: Any) -> str:
-    about = f", check {entry.check}" if entry.check else ""
-    return f"{entry.case} · {entry.sample}{about}"
-
-
-def _progress(session: ReviewSession) -> str:
-    return f"{session.progress['read']} of {len(session.queue)} read."
-
-
-def _legend(session: ReviewSession) -> dict[str, Any]:
-    return {
-        "run": visible(", ".join(session.runs)) if not session.hidden else "",
-        "total": len(session.queue),
-        "chosen": visible(session.query.words),
-        "readings": list(READINGS),
-        "causes": [[name, meaning] for name, meaning in CAUSES.items() if name != "unknown"],
-    }
-
-
-def _window(session: ReviewSession) -> dict[str, Any]:
-    """What the browser holds now; counted from the position, so that its size does not grow with the queue."""
-    place, end = session.position, len(session.queue)
-    start = max(0, min(place - ROWS_AROUND // 2, end - ROWS_AROUND))
-    rows = [_row(session, session.queue[i]) for i in range(start, min(end, start + ROWS_AROUND))]
-    near = range(max(0, place - SHEETS_AROUND), min(end, place + SHEETS_AROUND + 1))
-    sheets = {str(i): _sheet(session.sheet(session.queue[i])) for i in near}
-    return {
-        "start": start,
-        "rows": rows,
-        "sheets": sheets,
-        "read": session.progress["read"],
-        "by": visible(session.author),
-    }
-
-
-def _row(session: ReviewSession, item: Item) -> dict[str, str]:
-    against = "" if session.is_blind(item) else session.strict_row(item)[1]
-    return {"name": f"{item.case} · {item.sample}", "against": visible(against), "state": session.mark(item)}
-
-
-def _sheet(sheet: Sheet) -> dict[str, Any]:
-    told = sheet.reveal
-    says = dict(sheet.rubric)
-    return {
-        "id": {"case": sheet.case, "sample": sheet.sample},
-        "name": sheet.name,
-        "title": visible(sheet.title),
-        "asked": [_short(text) for text in sheet.asked],
-        "answer": [[_short(piece.text), list(piece.failed)] for piece in sheet.answer],
-        "strict": word(told.outcome) if told else "",
-        "why": visible(told.outcome.reason) if told else "",
-        "against": [_check(verdict, says) for verdict in (told.against if told else ())],
-        "others": [_check(verdict, says) for verdict in (told.others if told else ())],
-        "folds": [{"section": f.section, "line": visible(f.line), "text": _short(f.text)} for f in sheet.folds],
-        "said": [visible(line) for line in (told.said if told else ())],
-    }
-
-
-def _check(verdict: Verdict, says: Mapping[str, str]) -> dict[str, Any]:
-    passed = {True: "pass", False: "fail", None: verdict.status.replace("_", " ")}[verdict.passed]
-    return {
-        "id": verdict.check_id,
-        "says": visible(says.get(verdict.check_id, "")),
-        "reason": visible(verdict.reason),
-        "verdict": passed,
-        "critical": verdict.critical,
-        "judged": verdict.stochastic,
-    }
-
-
-def _short(text: str) -> str:
-    if len(text) <= LONGEST:
-        return visible(text)
-    return f"{visible(text[:LONGEST])}\n… {len(text) - LONGEST:,} more characters are not shown; see `evallib show`"
+def _name(item: Item) -> str:
+    return f"{item.case} · {item.sample}" + (f" · {item.check}" if item.check else "")

@@ -1,0 +1,121 @@
+// What goes to the kernel and comes back. One acting message waits at a time; it is saved when its answer says so.
+
+const PATIENCE_MS = 3000;
+const DRAFT_MS = 400;
+
+function makeLink(model, { onAnswer, onSilence, onLook }) {
+  const sender = `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
+  let count = 0;
+  let pending = null; // the message that waits for its answer, or had none: the same act keeps its number
+  let timer = 0;
+
+  function post(message) {
+    try {
+      model.send(message);
+    } catch {
+      // the kernel is gone; the silence is reported when the time is up
+    }
+  }
+
+  function act(message) {
+    const again = pending && JSON.stringify({ ...pending, seq: 0, seconds: 0 }) === JSON.stringify({ ...message, seq: 0, seconds: 0 });
+    pending = { ...message, seq: again ? pending.seq : `${sender}-${++count}` };
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      timer = 0;
+      onSilence(pending);
+    }, PATIENCE_MS);
+    post(pending);
+  }
+
+  function receive(answer) {
+    if (answer.kind === "look") return onLook(answer);
+    if (answer.kind === "draft") return drafts.kept(answer);
+    if (answer.seq !== pending?.seq) return undefined;
+    const asked = pending;
+    clearTimeout(timer);
+    timer = 0;
+    pending = null;
+    return onAnswer(answer, asked);
+  }
+
+  const drafts = makeDrafts(post, sender);
+  model.on("msg:custom", receive);
+  return {
+    act,
+    drafts,
+    get waiting() {
+      return timer !== 0;
+    },
+    look: (message) => post({ kind: "look", ...message }),
+    tell: (message) => post(message),
+    close() {
+      model.off("msg:custom", receive);
+      clearTimeout(timer);
+      drafts.flush();
+    },
+  };
+}
+
+// Half-made decisions: in this tab at once, on the kernel's disk within a second of the first new letter.
+function makeDrafts(post, sender) {
+  const own = new Map(); // item to its draft, as typed here
+  const sent = new Map(); // number of a message to the draft it carried, until the kernel has it
+  let dirty = new Set();
+  let timer = 0;
+  let count = 0;
+  const place = (item) => `evallib-draft-${item}`;
+
+  function tab(item, draft) {
+    try {
+      if (draft) sessionStorage.setItem(place(item), JSON.stringify(draft));
+      else sessionStorage.removeItem(place(item));
+    } catch {
+      // a browser may forbid storage; the kernel still gets the draft
+    }
+  }
+
+  function flush() {
+    clearTimeout(timer);
+    timer = 0;
+    for (const item of dirty) {
+      const seq = `${sender}-d${++count}`;
+      sent.set(seq, [item, JSON.stringify(own.get(item))]);
+      post({ kind: "draft", seq, item, draft: own.get(item) ?? {} });
+    }
+    dirty = new Set();
+  }
+
+  return {
+    flush,
+    // what this tab still holds was never acknowledged, so it is newer than what the kernel sent
+    of(sheet) {
+      if (own.has(sheet.id)) return own.get(sheet.id);
+      let held = null;
+      try {
+        held = JSON.parse(sessionStorage.getItem(place(sheet.id)) ?? "null");
+      } catch {
+        held = null;
+      }
+      const draft = held && held.base === sheet.base ? held : { ...sheet.draft };
+      own.set(sheet.id, draft);
+      return draft;
+    },
+    keep(item, draft, base) {
+      own.set(item, draft);
+      tab(item, { ...draft, base });
+      dirty.add(item);
+      timer ||= setTimeout(flush, DRAFT_MS);
+    },
+    kept({ seq, saved }) {
+      const [item, text] = sent.get(seq) ?? [];
+      sent.delete(seq);
+      if (saved && item && !dirty.has(item) && JSON.stringify(own.get(item)) === text) tab(item, null);
+    },
+    forget(item) {
+      own.delete(item);
+      dirty.delete(item);
+      tab(item, null);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+// What is read of an item: what was asked, the facts it is judged against, the answer, and what is folded.
+
+const NAMED = /(⟨U\+[0-9A-F]{4,6}⟩)/; // how the kernel names a character that would hide or reorder text
+
+const marked = (text) => text.split(NAMED).map((part, index) => (index % 2 ? h("span", { class: "token" }, part) : part));
+
+// piece: [text, ids of failed checks that hit it, ids of passed checks that asked for it]
+function answerPiece([text, failed, passed]) {
+  if (failed.length) return h("mark", { class: "against", title: `hit of failed ${failed.join(", ")}` }, ...marked(text));
+  if (passed.length) return h("mark", { class: "for", title: `asked for by ${passed.join(", ")}, which passed` }, ...marked(text));
+  return h("span", {}, ...marked(text));
+}
+
+const points = (text) => Array.from(text).length;
+
+// Where the selection begins and ends, in code points of the answer as shown; the kernel knows what stands behind.
+function citedSpan(answer) {
+  const chosen = document.getSelection();
+  if (!answer || !chosen?.rangeCount || chosen.isCollapsed) return null;
+  const range = chosen.getRangeAt(0);
+  if (!answer.contains(range.startContainer) || !answer.contains(range.endContainer)) return null;
+  const before = document.createRange();
+  before.setStart(answer, 0);
+  before.setEnd(range.startContainer, range.startOffset);
+  const start = points(before.toString());
+  return [start, start + points(range.toString())];
+}
+
+function answerOf(sheet) {
+  if (!sheet.answer.some(([text]) => text.trim())) return h("div", { class: "answer" }, h("em", {}, "(the answer is empty)"));
+  return h("div", { class: "answer" }, ...sheet.answer.map(answerPiece));
+}
+
+function diffOf(pieces) {
+  const tag = { insert: "ins", delete: "del" };
+  return h("div", { class: "answer diff" }, ...pieces.map(([op, text]) => (tag[op] ? h(tag[op], {}, ...marked(text)) : text)));
+}
+
+function foldsOf(folds) {
+  const sections = new Map();
+  for (const fold of folds) sections.set(fold.section, [...(sections.get(fold.section) ?? []), fold]);
+  return [...sections].map(([name, some]) =>
+    h(
+      "div",
+      { class: "folds" },
+      h("h4", {}, `${name} (${some.length})`),
+      ...some.map((fold) =>
+        h(
+          "details",
+          { class: fold.checks.length ? "matched" : false },
+          h("summary", {}, fold.checks.length ? h("b", {}, `decided ${fold.checks.join(", ")}: `) : "", fold.line),
+          h("pre", {}, ...marked(fold.text)),
+        ),
+      ),
+    ),
+  );
+}
+
+function factsOf(facts) {
+  if (!facts.length) return [];
+  const rows = facts.flatMap(([label, text]) => [h("dt", {}, label), h("dd", {}, ...marked(text))]);
+  return [h("h4", {}, "judged against"), h("dl", { class: "facts" }, ...rows)];
+}
+
+function answerNote(sheet) {
+  const length = `${sheet.answer.reduce((sum, [text]) => sum + points(text), 0).toLocaleString()} characters`;
+  return sheet.unmasked ? `${length}, credentials shown (m masks them)` : sheet.masked ? `${length}, credentials masked (m shows them)` : length;
+}
+
+// view: {kind: "answer" | "diff" | "history", lines or pieces}
+function paperOf(sheet, view) {
+  const middle =
+    view.kind === "diff"
+      ? [h("h4", {}, view.title), diffOf(view.pieces)]
+      : [h("h4", {}, "answer", h("span", { class: "count" }, answerNote(sheet))), answerOf(sheet)];
+  const history =
+    view.kind === "history"
+      ? [h("div", { class: "history", role: "region", "aria-label": "history of this item" }, h("h4", {}, "history of this item (h hides it)"), ...view.lines.map((line) => h("p", {}, line)))]
+      : [];
+  return [
+    h("h3", {}, sheet.name, h("small", {}, sheet.place), sheet.title ? h("small", {}, sheet.title) : ""),
+    ...history,
+    h("h4", {}, sheet.asked.length > 1 ? `asked, in ${sheet.asked.length} steps` : "asked"),
+    ...(sheet.asked.length ? sheet.asked.map((text) => h("div", { class: "asked" }, ...marked(text))) : [h("em", {}, "(the source does not say)")]),
+    ...factsOf(sheet.facts),
+    ...middle,
+    ...foldsOf(sheet.folds),
+  ];
+}

@@ -1,0 +1,126 @@
+"""What the browser is sent of a sitting: plain data with visible text, and of a blind item nothing that is hidden."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evallib.entries import CAUSES, READINGS
+from evallib.records import Verdict, digest
+from evallib.session import CAUSE_KEYS, ReviewSession
+from evallib.sheet import Reveal, Segment, Sheet, visible
+from evallib.standing import Item
+
+__all__ = ["legend_of", "row_of", "sheet_of", "token"]
+
+LONGEST = 200_000
+"""Characters of one text that are sent to the browser; a longer one says what was left out."""
+_BLIND_WORDS = "case=… by=mine open all"
+_SIGHTED_WORDS = "strict=fail check=… case=… cause=… by=theirs disputed flip stale open"
+
+
+def token(item: Item) -> str:
+    """The name of an item in the browser: the same in every sitting, and telling nothing of its run."""
+    return digest(["item", *item], 16)
+
+
+def legend_of(session: ReviewSession) -> dict[str, Any]:
+    """What stays the same: the words for readings and causes, and how the queue is shown."""
+    return {
+        "name": "evallib review" if session.blind else ", ".join(visible(run) for run in session.runs),
+        "blind": session.blind,
+        "total": len(session.queue),
+        "facets": _BLIND_WORDS if session.blind else _SIGHTED_WORDS,
+        "readings": list(READINGS),
+        "causes": [[cause, CAUSES[cause]] for cause in CAUSE_KEYS.values()],
+        "canned": {cause: session.canned(cause) for cause in CAUSE_KEYS.values()},
+    }
+
+
+def row_of(session: ReviewSession, item: Item) -> dict[str, str]:
+    """One line of the queue: the reviewer's own mark, and sighted what strict says.
+
+    Blind it says nothing of strict, not even of what was read: the tally would tell what is still to come.
+    """
+    about = [session.place(item)] if len(session.runs) > 1 else []
+    about += [] if session.blind else [f"strict {session.strict_row(item)[0]}"]
+    name = f"{item.case} · {item.sample}" + (f" · {item.check}" if item.check else "")
+    return {"id": token(item), "name": visible(name), "mark": session.mark(item), "note": visible(" · ".join(about))}
+
+
+def sheet_of(session: ReviewSession, item: Item, *, unmasked: bool = False) -> dict[str, Any]:
+    """All that is shown of one item; `strict` is None while the item is blind for the reviewer."""
+    sheet = session.sheet(item, unmasked=unmasked)
+    own = session.own(item)
+    return {
+        "id": token(item),
+        "stage": session.stage(item),
+        "blind": session.is_blind(item),
+        "mine": own or None,
+        "base": own.get("id", ""),
+        "draft": session.draft(item),
+        "name": visible(sheet.name),
+        "check": visible(sheet.check),
+        "place": visible(sheet.place),
+        "title": visible(sheet.title),
+        "asked": [_short(text) for text in sheet.asked],
+        "answer": [_piece(segment) for segment in _shortened(sheet.answer)],
+        "facts": [[visible(name), _short(text)] for name, text in sheet.facts],
+        "folds": [
+            {"section": f.section, "line": visible(f.line), "text": _short(f.text), "checks": list(f.checks)}
+            for f in sheet.folds
+        ],
+        "rubric": [[visible(check), visible(text)] for check, text in sheet.rubric],
+        "masked": sheet.masked,
+        "unmasked": unmasked,
+        "said": [visible(line) for line in sheet.reveal.said] if sheet.reveal else [],
+        "strict": _strict(sheet, sheet.reveal) if sheet.reveal else None,
+    }
+
+
+def _strict(sheet: Sheet, reveal: Reveal) -> dict[str, Any]:
+    named = [v for v in (*reveal.against, *reveal.others) if v.check_id == sheet.check]
+    says = dict(sheet.rubric)
+    return {
+        "word": "error" if reveal.strict == "infra" else reveal.strict,
+        "agreeing": reveal.strict,
+        "why": visible(named[0].reason if named else reveal.outcome.reason),
+        "model": visible(reveal.model),
+        "against": [_check(verdict, says) for verdict in reveal.against],
+        "others": [_check(verdict, says) for verdict in reveal.others],
+    }
+
+
+def _check(verdict: Verdict, says: dict[str, str]) -> dict[str, Any]:
+    passed = {True: "pass", False: "fail", None: verdict.status.replace("_", " ")}[verdict.passed]
+    return {
+        "id": visible(verdict.check_id),
+        "says": visible(says.get(verdict.check_id, "")),
+        "reason": visible(verdict.reason),
+        "verdict": passed,
+        "critical": verdict.critical,
+        "judged": verdict.stochastic,
+    }
+
+
+def _piece(segment: Segment) -> list[Any]:
+    return [visible(segment.text), list(segment.failed), list(segment.passed)]
+
+
+def _shortened(answer: tuple[Segment, ...]) -> list[Segment]:
+    """The pieces of the answer up to LONGEST characters, and what was left out said in words."""
+    kept, room = [], LONGEST
+    for segment in answer:
+        if room <= 0:
+            break
+        kept.append(segment._replace(text=segment.text[:room]))
+        room -= len(segment.text)
+    left = sum(len(segment.text) for segment in answer) - LONGEST
+    return [*kept, Segment(_left_out(left))] if left > 0 else kept
+
+
+def _short(text: str) -> str:
+    return visible(text) if len(text) <= LONGEST else visible(text[:LONGEST]) + _left_out(len(text) - LONGEST)
+
+
+def _left_out(count: int) -> str:
+    return f"\n… {count:,} more characters are not shown; see `evallib show`"
