@@ -94,15 +94,16 @@ def many_run(data: Path, samples: int, run_id: str = "many") -> Run:
 
 
 def review_notebook(folder: Path, run: str, *, before: str = "", **given: object) -> Path:
-    """A notebook with one cell that shows the screen over a run, and a text below it."""
-    code = (
-        f"{before}\nfrom evallib.desk import open_session\nfrom evallib.widgets import show_review\n"
-        f"show_review(open_session({run!r}, **{given!r}), interactive=True)"
-    )
-    shown = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None, "source": code}
-    below = {"cell_type": "markdown", "id": "b", "metadata": {}, "source": "below"}
+    """A notebook that opens a sitting over a run, shows the screen, and has a text below it."""
+    opened = f"{before}\nfrom evallib.desk import open_session\nsession = open_session({run!r}, **{given!r})"
+    shown = "from evallib.widgets import show_review\nshow_review(session, interactive=True)"
+    cells = [
+        {"cell_type": "code", "id": f"c{number}", "metadata": {}, "outputs": [], "execution_count": None, "source": code}
+        for number, code in enumerate([opened, shown])
+    ]
+    cells.append({"cell_type": "markdown", "id": "below", "metadata": {}, "source": "below"})
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    book = {"cells": [shown, below], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
     path = folder / "review.ipynb"
     path.write_text(json.dumps(book), encoding="utf-8")
     return path

@@ -23,8 +23,10 @@ function makeLink(model, { onAnswer, onSilence, onLook }) {
     clearTimeout(timer);
     timer = setTimeout(() => {
       timer = 0;
+      drafts.resume();
       onSilence(pending);
     }, PATIENCE_MS);
+    drafts.hold(); // a draft that came after the decision it led to would stand for the next one
     post(pending);
   }
 
@@ -36,6 +38,8 @@ function makeLink(model, { onAnswer, onSilence, onLook }) {
     clearTimeout(timer);
     timer = 0;
     pending = null;
+    if (answer.saved && asked.kind in { decide: 1, explain: 1 }) drafts.forget(asked.item);
+    drafts.resume();
     return onAnswer(answer, asked);
   }
 
@@ -88,6 +92,13 @@ function makeDrafts(post, sender) {
 
   return {
     flush,
+    hold() {
+      clearTimeout(timer);
+      timer = 0;
+    },
+    resume() {
+      if (dirty.size) timer ||= setTimeout(flush, DRAFT_MS);
+    },
     // what this tab still holds was never acknowledged, so it is newer than what the kernel sent
     of(sheet) {
       if (own.has(sheet.id)) return own.get(sheet.id);

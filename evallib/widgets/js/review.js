@@ -1,7 +1,8 @@
 // The reviewer's screen: where it is, what is shown, and what each command does.
 // Nothing is decided here: each act is one message, and the screen moves on when the kernel says it is on the disk.
 
-const AROUND = 3;
+const AROUND = 3; // sheets on either side that are in the browser before they are needed
+const AT_ONCE = 6; // more are asked for in one go, so that not every step asks
 const WELCOME = "Read the answer, then p, f or i. ? shows all keys.";
 
 // What the screen asks for next, from what is known of the item and what is half said.
@@ -96,11 +97,14 @@ function render({ model, el }) {
 
   function prefetch() {
     if (!author) return;
-    const wanted = [0, 1, -1, 2, -2, 3, -3].map((by) => at + by).filter((place) => place >= 0 && place < total);
-    const missing = wanted.filter((place) => !sheets.has(ids.get(place)) && !asked.has(place));
-    if (!missing.length) return;
-    for (const place of missing) asked.add(place);
-    link.look({ sheets: missing });
+    const lacks = (place) => place >= 0 && place < total && !sheets.has(ids.get(place)) && !asked.has(place);
+    const near = Array.from({ length: 2 * AROUND + 1 }, (_, index) => at - AROUND + index);
+    if (!near.some(lacks)) return;
+    const next = Array.from({ length: AT_ONCE + 1 }, (_, index) => at + index);
+    for (const some of [next.filter(lacks), near.filter((place) => place < at && lacks(place))]) {
+      for (const place of some) asked.add(place);
+      if (some.length) link.look({ sheets: some });
+    }
   }
 
   // what the kernel says
@@ -143,7 +147,6 @@ function render({ model, el }) {
     const stayed = message.item === undefined || message.item === sheet?.id;
     take(answer);
     if (answer.saved) {
-      if (message.kind === "decide" || message.kind === "explain") link.drafts.forget(message.item);
       if (message.kind !== "ask") frame.stamp();
       // an answer that comes late must not pull away a reviewer who went on to another item
       if (stayed && message.kind !== "ask") moveTo(answer.position);
@@ -229,7 +232,6 @@ function render({ model, el }) {
     if (link.waiting) return;
     const seconds = ((looked.get(sheet.id) ?? 0) + performance.now() - since) / 1000;
     const more = message.kind === "decide" ? { span: draft.span ?? null, unmasked: Boolean(draft.unmasked), seconds: Math.round(seconds * 10) / 10 } : {};
-    link.drafts.flush();
     wait({ cause: "", reason: "", canned: false, ...message, ...more, item: sheet.id });
   }
 
