@@ -238,7 +238,7 @@ class ReviewWidget(anywidget.AnyWidget):
             pieces = [[piece.op, visible(piece.text)] for piece in session.diff(item)]
             if not pieces:
                 raise InputError("no passing repeat of this case that you have read or may see")
-            return {"pieces": pieces, "title": "from the nearest passing repeat to this answer"}
+            return {"pieces": pieces, "title": "this answer (underlined) against the nearest passing repeat (struck)"}
         if what == "history":
             return {"lines": [visible(line) for line in session.history(item)]}
         if what == "unmask":

@@ -32,7 +32,7 @@ function answerOf(sheet) {
 }
 
 function diffOf(pieces) {
-  const tag = { insert: "ins", delete: "del" };
+  const tag = { less: "del", more: "ins" };
   return h("div", { class: "answer diff" }, ...pieces.map(([op, text]) => (tag[op] ? h(tag[op], {}, ...marked(text)) : text)));
 }
 

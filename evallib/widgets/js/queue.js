@@ -36,11 +36,11 @@ function makeQueue({ pick, want }) {
     bar.style.height = `${total * HEIGHT}px`;
     bar.replaceChildren(...Array.from({ length: Math.max(0, to - from) }, (_, index) => option(from + index)));
     if (total) element.setAttribute("aria-activedescendant", prefix + at);
-    for (let block = Math.floor(from / BLOCK) * BLOCK; block < to; block += BLOCK) {
-      const end = Math.min(total, block + BLOCK);
-      if (asked.has(block) || rows.has(end - 1)) continue;
+    for (let place = from; place < to; place += 1) {
+      const block = Math.floor(place / BLOCK) * BLOCK;
+      if (rows.has(place) || asked.has(block)) continue;
       asked.add(block);
-      want(block, end);
+      want(block, Math.min(total, block + BLOCK));
     }
   }
 

@@ -61,8 +61,8 @@ function render({ model, el }) {
     if (another) leave();
     sheet = found;
     if (!sheet) return paper.replaceChildren(h("em", { class: "empty" }, emptyWords()));
+    view = { kind: "answer" };
     if (another) {
-      view = { kind: "answer" };
       rubricOpen = false;
       since = performance.now();
     }
@@ -154,7 +154,6 @@ function render({ model, el }) {
       if (message.kind !== "filter" && message.kind !== "author" && stayed) focusRoot();
       if (message.kind === "filter" || message.kind === "author") focusRoot();
     } else if (message.kind !== "ask") ahead = [];
-    if (answer.saved) sheet = answer.sheet && answer.sheet.id === sheet?.id ? null : sheet;
     draw();
     say(answer.saved || message.kind === "ask" ? answer.says : `NOT SAVED: ${answer.says}`, answer.saved ? (message.kind === "ask" ? "" : "good") : "bad");
     replay();
@@ -381,11 +380,14 @@ function render({ model, el }) {
   const flush = () => link.drafts.flush();
   window.addEventListener("pagehide", flush);
   rail.reason.addEventListener("blur", flush);
+  const resized = new ResizeObserver(() => queue.show(at, total));
+  resized.observe(queue.element);
   el.append(root);
   draw();
   say(author ? WELCOME : "Type your name first, then Enter.");
   return () => {
     window.removeEventListener("pagehide", flush);
+    resized.disconnect();
     link.close();
   };
 }
