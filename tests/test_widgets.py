@@ -12,9 +12,11 @@ from ipywidgets import Widget
 
 from evallib.desk import open_session
 from evallib.errors import InputError
-from evallib.records import Sample, Verdict
+from evallib.records import Sample, Turn, Verdict
+from evallib.scoring import score_samples
 from evallib.session import ReviewSession
 from evallib.store import import_run, open_run, read_log
+from evallib.suite import parse_suite
 from evallib.widgets import ReviewWidget, show_review
 from tests.browser import NOTEBOOK, PAYLOAD, SUITE, notebook_copy, small_run
 
@@ -219,6 +221,24 @@ def test_cited_text_is_stored_as_its_place_in_the_stored_answer(opened, log):
     item = look(widget)[1]["t-001", "1"]["id"]
     tell(widget, "decide", item=item, reading="fail", span=[11, 23])
     assert read_log(log)[0].entry.span == (11, 23)
+
+
+def test_what_a_check_asked_for_is_told_from_what_it_forbids_even_where_both_failed(tmp_path):
+    suite = """\
+suite: two
+checks:
+  - {id: names, check: mentions, all_of: [alpha, beta], critical: true}
+  - {id: policy, check: forbids, phrases: [gamma], critical: true}
+cases: [{id: c-1, steps: [{ask: 'Why?'}]}]
+"""
+    answer = "alpha and gamma"
+    sample = Sample("two", "c-1", 1, turns=(Turn(1, "Why?", answer),), answer=answer)
+    verdicts = score_samples(parse_suite(suite, "two"), [sample])
+    run = import_run(tmp_path, "two", suite, [sample], verdicts, target={}, source={})
+    widget = listening(ReviewWidget(ReviewSession([run], tmp_path / "log", "r1", blind=False)))
+    (sheet,) = look(widget)[1].values()
+    assert sheet["answer"] == [["alpha", [], ["names"]], [" and ", [], []], ["gamma", ["policy"], []]]
+    Widget.close_all()
 
 
 def test_only_what_is_looked_at_is_in_the_browser(tmp_path):

@@ -26,7 +26,9 @@ WATCH = """
   let from = 0, before = "";
   const seen = () => {
     const screen = document.querySelector(".evallib-review");
-    return screen && `${screen.querySelector(".paper h3")?.textContent ?? ""}|${screen.querySelector(".rail")?.dataset.phase}`;
+    if (!screen) return "";
+    const part = (where) => screen.querySelector(where);
+    return `${part(".paper h3")?.textContent ?? ""}|${part(".rail")?.dataset.phase}`;
   };
   window.addEventListener("keydown", () => { from = performance.now(); before = seen(); }, true);
   new MutationObserver(() => {

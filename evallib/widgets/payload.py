@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from evallib.checks.facts import Mentions
+from evallib.checks.text import Matches
 from evallib.entries import CAUSES, READINGS
 from evallib.records import Verdict, digest
 from evallib.session import CAUSE_KEYS, ReviewSession
 from evallib.sheet import Reveal, Segment, Sheet, visible
 from evallib.standing import Item
+from evallib.suite import Suite
 
 __all__ = ["legend_of", "row_of", "sheet_of", "token"]
 
@@ -51,6 +54,7 @@ def sheet_of(session: ReviewSession, item: Item, *, unmasked: bool = False) -> d
     """All that is shown of one item; `strict` is None while the item is blind for the reviewer."""
     sheet = session.sheet(item, unmasked=unmasked)
     own = session.own(item)
+    asking = _asking(session.runs[item.run].suite, item.case)
     return {
         "id": token(item),
         "stage": session.stage(item),
@@ -63,7 +67,7 @@ def sheet_of(session: ReviewSession, item: Item, *, unmasked: bool = False) -> d
         "place": visible(sheet.place),
         "title": visible(sheet.title),
         "asked": [_short(text) for text in sheet.asked],
-        "answer": [_piece(segment) for segment in _shortened(sheet.answer)],
+        "answer": [_piece(segment, asking) for segment in _shortened(sheet.answer)],
         "facts": [[visible(name), _short(text)] for name, text in sheet.facts],
         "folds": [
             {"section": f.section, "line": visible(f.line), "text": _short(f.text), "checks": list(f.checks)}
@@ -102,8 +106,20 @@ def _check(verdict: Verdict, says: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _piece(segment: Segment) -> list[Any]:
-    return [visible(segment.text), list(segment.failed), list(segment.passed)]
+def _piece(segment: Segment, asking: set[str]) -> list[Any]:
+    """Text, the checks that wanted it not to be there, and those that asked for it."""
+    against = [check for check in segment.failed if check not in asking]
+    return [
+        visible(segment.text),
+        against,
+        [check for check in segment.failed if check in asking] + list(segment.passed),
+    ]
+
+
+def _asking(suite: Suite, case: str) -> set[str]:
+    """Checks that only ask for words: what they found is right, even where they fail because something is missing."""
+    checks = [bound.check for bound in suite.bound.get(case, ())]
+    return {c.id for c in checks if isinstance(c, Mentions) or (isinstance(c, Matches) and not c.none_of)}
 
 
 def _shortened(answer: tuple[Segment, ...]) -> list[Segment]:

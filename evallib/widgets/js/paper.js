@@ -4,10 +4,10 @@ const NAMED = /(⟨U\+[0-9A-F]{4,6}⟩)/; // how the kernel names a character th
 
 const marked = (text) => text.split(NAMED).map((part, index) => (index % 2 ? h("span", { class: "token" }, part) : part));
 
-// piece: [text, ids of failed checks that hit it, ids of passed checks that asked for it]
-function answerPiece([text, failed, passed]) {
-  if (failed.length) return h("mark", { class: "against", title: `hit of failed ${failed.join(", ")}` }, ...marked(text));
-  if (passed.length) return h("mark", { class: "for", title: `asked for by ${passed.join(", ")}, which passed` }, ...marked(text));
+// piece: [text, ids of checks that want it not to be there, ids of checks that asked for it]
+function answerPiece([text, against, wanted]) {
+  if (against.length) return h("mark", { class: "against", title: `against ${against.join(", ")}` }, ...marked(text));
+  if (wanted.length) return h("mark", { class: "for", title: `asked for by ${wanted.join(", ")}` }, ...marked(text));
   return h("span", {}, ...marked(text));
 }
 
