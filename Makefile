@@ -48,7 +48,7 @@ format: install-dev
 	$(BIN)/ruff check --fix
 	$(if $(NOTEBOOKS),$(BIN)/nbstripout $(NOTEBOOKS))
 
-bench: install
+bench: install-dev
 	$(BIN)/python tools/bench.py $(if $(FULL),--full)
 
 pictures: install-dev
