@@ -96,6 +96,20 @@ def test_numbers_count_as_they_are_written() -> None:
     assert verdict("order 40214 is late", {"orders": [40213]}, domain=domain).passed is False
 
 
+LISTED = Domain(vocabulary={
+    "incident": EntityKind(names=("INC-1", "INC-20"), pattern="INC-[0-9]+"),
+    "place": EntityKind(names=("desk", "desk lamp", "lamp room"), pattern="P[0-9]+(?:/[a-z]+)?"),
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["INC-11", "INC-201", "INC-1234", "INC-7", "P1/a", "desk", "lamp room"])
+@pytest.mark.parametrize("text", ["{} is open", "INC-1 and {}, both", "see desk lamps, a sublamp room and {}"])
+def test_an_id_or_a_name_is_found_where_a_listed_name_begins_it(name: str, text: str) -> None:
+    shown = {"seen": [one for one in ("INC-1", "desk") if one != name]}
+    assert verdict(text.format(name), shown, domain=LISTED).passed is False
+    assert verdict(text.format(name), {"seen": [*shown["seen"], name, "desk", "INC-1"]}, domain=LISTED).passed is True
+
+
 # Where evidence comes from.
 
 
