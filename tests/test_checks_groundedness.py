@@ -301,6 +301,50 @@ def test_what_stands_beside_another_incident_is_not_this_one_s(result: Any) -> N
     assert verdict("INC-7 is SEV2.", result).passed is False
 
 
+LAID_OUT = [
+    "{s1}:\n- {i1}\n{s2}:\n- {i2}",
+    "{s1}\n- {i1}\n{s2}\n- {i2}",
+    "Severity {s1}:\n* {i1}\n* {i1}\n\nSeverity {s2}:\n\n* {i2}",
+    "- {i1}\n  - {s1}\n- {i2}\n  - {s2}",
+    "- {s1}\n    1. {i1}\n- {s2}\n    1. {i2}",
+    "## {s1}\n\n- {i1}\n\n## {s2}\n\n- {i2}",
+    "## {i1}\n### Severity\n{s1}\n## {i2}\n### Severity\n{s2}",
+    "**{s1}**\n{i1}\n\n**{s2}**\n{i2}",
+    "{i1}:\n  severity: {s1}\n{i2}:\n  severity: {s2}",
+    "{i1}:\n  rated: {s1}\n{i2}:\n  rated: {s2}",
+    "| | {i1} | {i2} |\n|---|---|---|\n| level | {s1} | {s2} |",
+    "| {s1} | {s2} |\n|---|---|\n| {i1} | {i2} |",
+    "{i1} and {i2} are {s1} and {s2}, respectively.",
+    "{s1} and {s2} are the levels of {i1} and {i2} in that order.",
+]
+
+
+@pytest.mark.parametrize("layout", LAID_OUT)
+def test_what_is_listed_under_an_entity_is_claimed_of_it(layout: str) -> None:
+    right = layout.format(i1="INC-7", s1="SEV3", i2="INC-8", s2="SEV1")
+    swapped = layout.format(i1="INC-7", s1="SEV1", i2="INC-8", s2="SEV3")
+    found = verdict(right, ROWS)
+    assert found.passed is True, found.reason
+    found = verdict(swapped, ROWS)
+    assert found.passed is False
+    assert "INC-7 with SEV1" in found.reason
+    assert verdict("INC-7 is SEV3.", right).passed is True  # a result may be laid out so, too
+    assert verdict("INC-7 is SEV3.", swapped).passed is False
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "INC-7 is open\n\n- SEV1 means that someone is called.",
+        "## INC-7\n\nOf all levels SEV1 means that someone is called.",
+        "INC-7 and then INC-8, the order of the night:\n- SEV1 came second",
+        "- INC-7\n- SEV1\n",
+    ],
+)
+def test_what_only_follows_is_no_claim(answer: str) -> None:
+    assert verdict(answer, ROWS).passed is True
+
+
 def test_the_question_grounds_a_mention_and_no_claim() -> None:
     assert verdict("INC-7 is SEV2.", question="Is INC-7 really SEV2?").passed is False
     assert verdict("I cannot see INC-7.", question="Is INC-7 really SEV2?").passed is True

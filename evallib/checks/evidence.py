@@ -165,8 +165,7 @@ class _Reader:
         if node.sign == "absent" or (node.sign == "error" and self._only_tells_of_error(node)):
             hidden = self.given
         if node.kind == "lines":
-            found = set().union(*(self._prose(leaf, hidden) for _, leaf in node.fields if isinstance(leaf, int)))
-            return _Scope(found, set())
+            return _Scope(self._lines([leaf for _, leaf in node.fields if isinstance(leaf, int)], hidden), set())
         if node.kind == "list":
             return self._list(node, hidden)
         return self._object(node, hidden)
@@ -203,6 +202,20 @@ class _Reader:
         found = self._all(leaf, hidden)
         mentions = [mention for mention in self._mentions[leaf] if mention.entity in found]
         self.pairs |= {pair for pair, _ in pairs_in_text(self._texts[leaf], mentions, self.kinds)}
+        return found
+
+    def _lines(self, leaves: Sequence[int], hidden: frozenset[Entity]) -> set[Entity]:
+        """The entities in the lines of a text; lines put together what one names and what stands listed under it."""
+        lines, found, mentions, at = [], set[Entity](), list[Mention](), 0
+        for leaf in leaves:
+            shown = self._all(leaf, hidden)
+            found |= shown
+            mentions += [
+                Mention(one.entity, one.start + at, one.end + at) for one in self._mentions[leaf] if one.entity in shown
+            ]
+            lines.append(self._texts[leaf])
+            at += len(lines[-1]) + 1
+        self.pairs |= {pair for pair, _ in pairs_in_text("\n".join(lines), mentions, self.kinds)}
         return found
 
     def _list(self, node: _Node, hidden: frozenset[Entity]) -> _Scope:
