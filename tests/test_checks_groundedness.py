@@ -130,11 +130,68 @@ def test_calls_alone_and_errors_are_no_evidence() -> None:
         {"query": "INC-7", "results": []},
         {"rows": [{"id": "INC-7", "error": "not found"}, {"id": "INC-8", "state": "open"}]},
         "INC-7 not found",
+        "Nothing matches INC-7",
+        "0 results for INC-7",
+        "We have nothing on INC-7.",
+        "INC-7 returned 0 rows",
+        "The search for INC-7 came back empty",
+        "I looked for INC-7, no matches.",
+        "INC-7 isn't in the registry",
+        "INC-7 doesn't exist",
+        "No open incident is called INC-7.",
+        "Failed to load INC-7: timeout",
+        "Error: boom while reading INC-7",
+        "Query: INC-7\n0 results",
+        "INC-7: none",
+        {"id": "INC-7", "hits": [], "page": 1, "took_ms": 12},
+        {"id": "INC-7", "answer": "nothing found"},
+        {"query": "INC-7", "results": [{"id": "INC-8"}]},
+        {"request": {"id": "INC-7"}, "rows": [{"id": "INC-8"}]},
+        {"errors": ["no such incident: INC-7"]},
     ],
 )
 def test_a_failed_look_up_that_repeats_its_argument_shows_nothing(result: Any) -> None:
     call = looked_up(result, id="INC-7")
     assert verdict("INC-7 is open", calls=(call,)).passed is False
+
+
+@pytest.mark.parametrize(
+    ("asked", "result"),
+    [
+        ("status of INC-7", {"query": "status of INC-7", "hits": []}),
+        ("status of INC-7", {"asked": "Status of INC-7", "note": "no matches"}),
+        ("status of INC-7", {"looked_for": "status of INC-7", "rows": []}),
+        ("status of INC-7", {"query": "status of INC-7", "hits": [{"id": "INC-8"}]}),
+        ("status of INC-7", "No results for 'status of INC-7'."),
+    ],
+)
+def test_a_question_in_the_arguments_is_an_echo_too(asked: str, result: Any) -> None:
+    call = looked_up(result, q=asked)
+    assert verdict("INC-7 is open", calls=(call,)).passed is False
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"lines": ["ERROR mailer: connection refused"]},
+        {"lines": ["error: mailer timed out", "cannot reach mailer"]},
+        "error rate of mailer: 40%",
+        "ERROR mailer could not reach the disk",
+        "10:02 mailer failed\n10:03 mailer could not start",
+        "mailer: no errors in the last hour",
+        "no alarms for the mailer",
+        "mailer is not responding",
+        "mailer has 3 errors",
+        {"service": "mailer", "error_rate": 0.4},
+        {"service": "mailer", "healthy": False, "message": "not ready"},
+        {"service": "mailer", "healthy": False},
+        {"service": "mailer", "replicas": 0},
+        {"service": "mailer", "status": "down", "alarms": []},
+    ],
+)
+def test_what_a_log_or_a_gauge_says_of_a_failing_entity_shows_it(result: Any) -> None:
+    found = verdict("The mailer is failing.", calls=(looked_up(result, name="mailer"),))
+    assert found.passed is True, found.reason
 
 
 @pytest.mark.parametrize(
@@ -299,6 +356,48 @@ def test_the_shapes_that_put_two_entities_together(result: Any) -> None:
 )
 def test_what_stands_beside_another_incident_is_not_this_one_s(result: Any) -> None:
     assert verdict("INC-7 is SEV2.", result).passed is False
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"incidents": ["INC-7", "INC-8"], "severities": ["SEV3", "SEV1"]},
+        {"id": {"0": "INC-7", "1": "INC-8"}, "sev": {"0": "SEV3", "1": "SEV1"}},
+        {
+            "severities": ["SEV3", "SEV1", "SEV1"],
+            "n": 3,
+            "data": {"incidents": []},
+            "incidents": ["INC-7", "INC-8", "x"],
+        },
+    ],
+)
+def test_columns_are_read_place_by_place(result: Any) -> None:
+    assert verdict("INC-7 is SEV3, INC-8 is SEV1.", result).passed is True
+    assert verdict("INC-7 is SEV1.", result).passed is False
+    assert verdict(json.dumps({**result, "kind": "incidents"}), result).passed is True
+
+
+@pytest.mark.parametrize(
+    ("answer", "passed"),
+    [
+        ("There are no SEV2 incidents.", True),
+        ("None of them is SEV2, INC-7 is SEV3.", True),
+        ("There aren't any open SEV2 incidents.", True),
+        ("There are no SEV2 incidents besides INC-7.", False),
+        ("There is no INC-42 among them.", False),
+        ("No one looked at the SEV2 one.", False),
+        ("There are no incidents, and SEV2 was the last.", False),
+    ],
+)
+def test_a_value_may_be_said_of_none_and_a_name_may_not(answer: str, passed: bool) -> None:
+    found = verdict(answer, ROWS)
+    assert found.passed is passed, found.reason
+
+
+def test_lists_of_unlike_length_put_nothing_together() -> None:
+    result = {"incidents": ["INC-7", "INC-8"], "severities": ["SEV3", "SEV1", "SEV2"]}
+    for severity in ("SEV1", "SEV2", "SEV3"):
+        assert verdict(f"INC-7 is {severity}.", result).passed is False
 
 
 LAID_OUT = [
