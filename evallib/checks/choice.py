@@ -18,7 +18,8 @@ from evallib.records import Sample, Verdict
 __all__ = ["Choice"]
 
 _OPEN = r"[\s*_`\"'(\[{$\\]"
-_WORD = r"(?:(?:option|choice|letter|answer|text|mathrm|mathbf)\b[\s*_`\"'(\[{:]*)"
+_HEAD = rf"{_OPEN}*+(?:(?:option|choice|letter|answer|text|mathrm|mathbf)\b(?:{_OPEN}|:)*+)*"
+"""What may stand before an option; marks are taken once and for all, so that a run of them is read once."""
 
 
 class _Chosen(NamedTuple):
@@ -98,15 +99,15 @@ def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     closed = r"(?=\s*$|[)\].:}*_`\"'$,]|\s*[-\u2014]\s|\s+(?:or|and|is (?:the )?(?:right|correct|best|answer))\b)"
     right = r"is (?:the )?(?:right|correct|best|answer)"
     return (
-        re.compile(rf"{_OPEN}*{_WORD}*{_OPEN}*{option}(?:(?<!\W[ai])|{closed}|(?=\s+(?:because|since|as)\\b))"),
-        re.compile(rf"{_OPEN}*{_WORD}*{_OPEN}*{option}{closed}"),
+        re.compile(rf"{_HEAD}{option}(?:(?<!\W[ai])|{closed}|(?=\s+(?:because|since|as)\\b))"),
+        re.compile(rf"{_HEAD}{option}{closed}"),
         re.compile(rf"(?:\(|\[|\*\*|`|\b(?:option|choice)\s+[*_`\"'(\[]*){option}(?=[)\]*`\"']|\b(?<=\w))(?!\s*[-/]\w)"
                    rf"|(?<![\w'])(?P<right>{'|'.join(map(re.escape, names))})[)*_`]*\s+{right}\b"),
         re.compile(rf"(?<![\w'.-]){option}(?!-\w)"),
     )  # fmt: skip
 
 
-_ALSO = re.compile(r"\s*[)\].:}*_`\"'$]*\s*(?:,\s*(?:or|and)|,|/|&|\bor\b|\band\b)\s*(?:either\s+)?")
+_ALSO = re.compile(r"\s*+[)\].:}*_`\"'$]*+\s*+(?:,\s*(?:or|and)|,|/|&|\bor\b|\band\b)\s*(?:either\s+)?")
 
 
 def _leads(pattern: re.Pattern[str], text: str, start: int, end: int, names: Mapping[str, str]) -> Iterator[_Chosen]:
