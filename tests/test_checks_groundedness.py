@@ -499,7 +499,15 @@ def test_an_entity_is_supported_exactly_when_the_evidence_holds_it(name: str, th
 
 @pytest.mark.parametrize(
     "answer",
-    ["INC-7 is SEV3. " * 3000, "INC-7 SEV3 " * 4000, " ".join(f"INC-{n}" for n in range(8000)), "INC-7, " * 6000],
+    [
+        "INC-7 is SEV3. " * 3000,
+        "INC-7 SEV3 " * 4000,
+        " ".join(f"INC-{n}" for n in range(8000)),
+        "INC-7, " * 6000,
+        "SEV3, " * 4000 + ":\n" + "- INC-7\n" * 4000,
+        "mailer " * 4000 + ":\n" + "- INC-7\n" * 4000,
+        "INC-7:\n" + " - SEV3\n  - x\n" * 4000,
+    ],
 )
 def test_a_long_answer_stays_bounded(answer: str) -> None:
     assert verdict(answer, ROWS).reason

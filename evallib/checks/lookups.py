@@ -20,24 +20,25 @@ _SEEKS = (
 _KNOWN = (
     r"(?:found|exists?|existed|match\w*|known|recogni[sz]ed|located|present|registered|listed|defined|a valid|valid)"
 )
-_WORDS = r"(?:[\w'-]+\W+)"
+_GAP = rf"[^\w{ASKED}]++"
+_WORDS = rf"(?:\w[\w'-]*+{_GAP})"
 _END = r"(?=\W*(?:\Z|[.;,)\n]))"
 
 _ABSENT = re.compile(
-    rf"\b{_NO}\W+(?!{_HEALTH}\b)(?:(?!{_HEALTH}\b)[\w'-]+\W+){{0,4}}?{ASKED}"  # no such incident: INC-7
-    rf"|(?:\b|(?<=n't)){_NEVER}\W+{_WORDS}{{0,3}}?{_SEEKS}\W+{_WORDS}{{0,3}}?{ASKED}"  # nothing matches INC-7
-    rf"|(?:n't|\bnot)\W+{_SEEKS}\W+{_WORDS}{{0,3}}?{ASKED}"
-    rf"|{ASKED}\W+{_WORDS}{{0,4}}?(?:(?:not|never|cannot)\b|\w+n't\b)\W+{_WORDS}{{0,3}}?{_KNOWN}\b"
-    rf"|{ASKED}\W+{_WORDS}{{0,4}}?(?:(?:not|never)\b|\w+n't\b)"
-    r"\W+(?:in|on|among|part of)\W+(?:the|our|this|that|any|file|record)\b"
-    rf"|{ASKED}\W*(?:{_WORDS}{{0,2}}?(?:is|was|be|seems|appears|looks|came back|returned)\W+)?(?:{_WORDS})?"
+    rf"\b{_NO}{_GAP}(?!{_HEALTH}\b)(?:(?!{_HEALTH}\b)\w[\w'-]*+{_GAP}){{0,4}}?{ASKED}"  # no such incident: INC-7
+    rf"|(?:\b|(?<=n't)){_NEVER}{_GAP}{_WORDS}{{0,3}}?{_SEEKS}{_GAP}{_WORDS}{{0,3}}?{ASKED}"  # nothing matches INC-7
+    rf"|(?:n't|\bnot){_GAP}{_SEEKS}{_GAP}{_WORDS}{{0,3}}?{ASKED}"
+    rf"|{ASKED}{_GAP}{_WORDS}{{0,4}}?(?:(?:not|never|cannot)\b|\w+n't\b){_GAP}{_WORDS}{{0,3}}?{_KNOWN}\b"
+    rf"|{ASKED}{_GAP}{_WORDS}{{0,4}}?(?:(?:not|never)\b|\w+n't\b)"
+    rf"{_GAP}(?:in|on|among|part of){_GAP}(?:the|our|this|that|any|file|record)\b"
+    rf"|{ASKED}\W*(?:{_WORDS}{{0,2}}?(?:is|was|be|seems|appears|looks|came back|returned){_GAP})?(?:{_WORDS})?"
     rf"(?:missing|absent|non-?existent|unknown|unrecogni[sz]ed|invalid|404|null|nothing|none|empty|fictitious){_END}"
-    rf"|{ASKED}\W+{_WORDS}{{0,4}}?(?:return|yield|match|give|gave|produc|find|found|got|has|have|had)\w*\W+(?:0|zero|no|nothing|none)\b"
-    rf"(?:\W+(?:\w+\W+){{0,2}}{_FOUND}\b|{_END})"
-    rf"|\b(?:unknown|invalid|unrecogni[sz]ed|non-?existent|missing|bad)\W+(?:\w+\W+){{0,2}}?{ASKED}"
+    rf"|{ASKED}{_GAP}{_WORDS}{{0,4}}?(?:return|yield|match|give|gave|produc|find|found|got|has|have|had)\w*{_GAP}(?:0|zero|no|nothing|none)\b"
+    rf"(?:{_GAP}(?:\w+{_GAP}){{0,2}}{_FOUND}\b|{_END})"
+    rf"|\b(?:unknown|invalid|unrecogni[sz]ed|non-?existent|missing|bad){_GAP}(?:\w+{_GAP}){{0,2}}?{ASKED}"
 )
 _NOTHING = re.compile(
-    rf"\b(?:no|zero|0|not any|n't any)\W+(?:\w+\W+){{0,2}}?{_FOUND}\b|\bfound\W+(?:nothing|none|0|zero)\b"
+    rf"\b(?:no|zero|0|not any|n't any){_GAP}(?:\w+{_GAP}){{0,2}}?{_FOUND}\b|\bfound{_GAP}(?:nothing|none|0|zero)\b"
     rf"|\b(?:{_FOUND}|total|count)\W*[:=]\W*(?:0|none|zero|nothing)\b"
     r"|\b(?:not found|not exist|no such|nothing (?:was |is |were )?(?:found|match\w*|there|returned|came))\b"
     r"|\bno \w+ (?:found|named|called|with|match\w*|exists?)\b|\bunknown \w+|n't exist\b"

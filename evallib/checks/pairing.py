@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import NamedTuple
 
 from evallib.checks.outline import outline
 from evallib.checks.vocabulary import Entity, Mention
@@ -36,7 +36,7 @@ def pairs_in_text(
     parts = _told(text, mentions)
     for first, second in kinds:
         yield from _under(text, parts, first, second)
-        heads = {part.mentions[0].start for part in _heads(parts, second, first)}
+        heads = set(_heads(parts, second, first))
         speaks_on = re.compile(_SPEAKS_ON.format(first=_words(first), second=_words(second)))
         owners: list[Mention] = []
         grouped = groupby(
@@ -53,16 +53,18 @@ def pairs_in_text(
                 yield from (((owners[0].entity, one.entity), one) for one in sentence)
 
 
-class _Part(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Part:
     """A line or cell with the mentions in it, and the number of the one it stands under."""
 
     mentions: list[Mention]
+    kinds: frozenset[str]
     above: int
     terse: bool
 
     def only(self, kind: str, other: str) -> list[Mention]:
         """Its mentions of `kind`; none where it names the other kind too."""
-        if any(one.entity.kind == other for one in self.mentions):
+        if kind not in self.kinds or other in self.kinds:
             return []
         return [one for one in self.mentions if one.entity.kind == kind]
 
@@ -75,41 +77,45 @@ def _told(text: str, mentions: Sequence[Mention]) -> list[_Part]:
     held: list[list[Mention]] = [[] for _ in parts]
     for mention in mentions:
         held[bisect_right(starts, mention.start) - 1].append(mention)
-    return [_Part(inside, part.above, part.terse) for inside, part in zip(held, parts, strict=True)]
+    return [
+        _Part(inside, frozenset(one.entity.kind for one in inside), part.above, part.terse)
+        for inside, part in zip(held, parts, strict=True)
+    ]
 
 
 def _under(text: str, parts: Sequence[_Part], first: str, second: str) -> Iterator[tuple[Pair, Mention]]:
     """Each entity with that of the other kind which it is listed under: a severity's incidents, or the reverse."""
     for kind, other in ((first, second), (second, first)):
+        labels: dict[int, list[Mention]] = {}
         for part in parts:
             here = part.only(kind, other) if part.terse else []
-            head = _head(parts, part, kind, other) if here else None
-            owners = head.only(other, kind) if head else []
-            if len(_joined(text, owners)) < len(owners):
-                continue  # a sentence about several, not one label for them
-            for owner in owners:
+            head = _head(parts, part, kind, other) if here else -1
+            if head >= 0 and head not in labels:
+                owners = parts[head].only(other, kind)
+                # A sentence about several is no label for them.
+                labels[head] = owners if len(owners) == len(_joined(text, owners[:_NEAR])) else []
+            for owner in labels.get(head, ()):
                 for one in here:
                     pair = (one.entity, owner.entity) if kind == first else (owner.entity, one.entity)
                     yield pair, one
 
 
-def _heads(parts: Sequence[_Part], kind: str, other: str) -> Iterator[_Part]:
-    """The parts that name `kind` alone and have `other` listed under them."""
+def _heads(parts: Sequence[_Part], kind: str, other: str) -> Iterator[int]:
+    """Where the first mention stands of each part that names `kind` alone and has `other` listed under it."""
     for part in parts:
-        head = _head(parts, part, other, kind) if part.only(other, kind) else None
-        if head and head.only(kind, other):
-            yield head._replace(mentions=head.only(kind, other))
+        head = _head(parts, part, other, kind) if part.only(other, kind) else -1
+        if head >= 0 and kind in parts[head].kinds and other not in parts[head].kinds:
+            yield next(one.start for one in parts[head].mentions if one.entity.kind == kind)
 
 
-def _head(parts: Sequence[_Part], part: _Part, kind: str, other: str) -> _Part | None:
-    """The nearest part above that names one of the two kinds."""
+def _head(parts: Sequence[_Part], part: _Part, kind: str, other: str) -> int:
+    """The nearest part above that names one of the two kinds; -1 where there is none."""
+    above = part.above
     for _ in range(_DEEPEST):
-        if part.above < 0:
-            return None
-        part = parts[part.above]
-        if any(one.entity.kind in (kind, other) for one in part.mentions):
-            return part
-    return None
+        if above < 0 or kind in parts[above].kinds or other in parts[above].kinds:
+            return above
+        above = parts[above].above
+    return -1
 
 
 _SPEAKS_ON = r"[\W_\d]*(?:(?:it|its|this|that|which|the (?:same )?{first})\b|(?:the |its )?(?:\w+ )?{second}\b)"
