@@ -163,6 +163,52 @@ def test_two_choices_are_ambiguous(answer: str) -> None:
     assert (verdict.passed, verdict.reason) == (False, "ambiguous: the answer chooses A and B; expected B")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Not B", "It is not B.", "It isn't B", "All but B", "Anything but B", "anything except B", "Neither A nor B",
+        "B is wrong", "B is not correct.", "B and C are wrong", "I would not pick option B", "I doubt that it is B",
+        "Don't choose B", "We can rule out B.", "B?", "Is it B?", "Could it be B? No.",
+        "B) wrong", "**B**: incorrect",
+        "Answer: not B", "Answer: anything but B", "Not Oslo", "It isn't Oslo", "Oslo is incorrect.", "B is ruled out.",
+        "**B** is wrong", "(B) is not it", "Not A or B", "It cannot be B",
+    ],
+)  # fmt: skip
+def test_an_option_that_is_taken_back_is_not_chosen(answer: str) -> None:
+    verdict = judged("choice", answer, equals="B", options=CITIES)
+    assert (verdict.passed, verdict.reason[:15]) == (False, "no answer found")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "A: wrong. B: right. C: wrong.", "A: no\nB: yes\nC: no", "- A) incorrect\n- B) correct\n- C) incorrect",
+        "A and C are wrong; B it is", "Oslo, not Lima", "B, not A", "Not A but B", "It is not A; it is B.",
+        "Neither A nor C; B.", "A? No. B.", "Is it B? Yes.", "B, right?", "I rule out A and C, so B", "B rather than A",
+        "A \u274c B \u2705 C \u274c", "I'm not sure, but B", "There is no doubt: B", "B. A is too cold.", "\uff22",
+        "Those who never travelled should pick B.", "A is wrong because of the fjord. B", "B (Oslo), not A (Lima)",
+    ],
+)  # fmt: skip
+def test_an_option_stands_where_others_are_taken_back(answer: str) -> None:
+    verdict = judged("choice", answer, equals="B", options=CITIES)
+    assert verdict.passed is True, verdict.reason
+
+
+@pytest.mark.parametrize("answer", ["B) Lima", "Answer: B (Lima)", "**B**: Lima"])
+def test_a_letter_with_the_text_of_another_is_ambiguous(answer: str) -> None:
+    for equals in "AB":
+        verdict = judged("choice", answer, equals=equals, options=CITIES)
+        assert (verdict.passed, verdict.reason[:9]) == (False, "ambiguous")
+
+
+@pytest.mark.parametrize(
+    ("answer", "option"), [("A: No", "A"), ("A) No", "A"), ("B: Yes", "B"), ("A is not it, B", "B")]
+)
+def test_options_that_are_yes_and_no_are_read_as_options(answer: str, option: str) -> None:
+    options = {"A": "No", "B": "Yes"}
+    assert judged("choice", answer, equals=option, options=options).passed is True
+
+
 @pytest.mark.parametrize("answer", ["", "A dog barks.", "Answer: a dog", "None of them.", "ABC", "I can't say"])
 def test_no_choice_is_told_apart_from_a_wrong_one(answer: str) -> None:
     verdict = judged("choice", answer, equals="A", options=["A", "B", "I"])
@@ -206,8 +252,29 @@ def test_any_answer_is_read_without_failing(answer: str) -> None:
         assert judged(kind, " \n", **keys).passed is False
 
 
-@pytest.mark.parametrize("piece", ["1,", "answer: ", "<think>", "1 or ", "\\boxed{", "(A)", "9", "A, "])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1,",
+        "answer: ",
+        "<think>",
+        "1 or ",
+        "\\boxed{",
+        "(A)",
+        "9",
+        "A, ",
+        "*",
+        "* ",
+        "*`",
+        " ",
+        "not B ",
+        "B? ",
+        "B is ",
+        "B: no ",
+        "not ",
+    ],
+)
 def test_long_answers_stay_bounded(piece: str) -> None:
     answer = piece * (60_000 // len(piece))
     assert judged("number", answer, equals=7).passed is False
-    assert judged("choice", answer, equals="B", options=["A", "B"]).passed is False
+    assert judged("choice", answer, equals="B", options=["A", "B"]).reason

@@ -102,10 +102,9 @@ def _under(text: str, parts: Sequence[_Part], first: str, second: str) -> Iterat
 
 def _heads(parts: Sequence[_Part], kind: str, other: str) -> Iterator[int]:
     """Where the first mention stands of each part that names `kind` alone and has `other` listed under it."""
-    for part in parts:
-        head = _head(parts, part, other, kind) if part.only(other, kind) else -1
-        if head >= 0 and kind in parts[head].kinds and other not in parts[head].kinds:
-            yield next(one.start for one in parts[head].mentions if one.entity.kind == kind)
+    for head in {_head(parts, part, other, kind) for part in parts if part.only(other, kind)}:
+        if head >= 0 and (named := parts[head].only(kind, other)):
+            yield named[0].start
 
 
 def _head(parts: Sequence[_Part], part: _Part, kind: str, other: str) -> int:

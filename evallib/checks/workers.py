@@ -97,8 +97,8 @@ class _Worker:
         self.line, theirs = socket.socketpair()
         try:
             self.process = subprocess.Popen(
-                [sys.executable, *_FLAGS, str(_SCRIPT), str(cores())], bufsize=0, stdin=theirs, stdout=theirs,
-                stderr=subprocess.DEVNULL, cwd=self.folder, start_new_session=True,
+                [sys.executable, *_FLAGS, str(_SCRIPT), str(cores())], bufsize=0, stdin=theirs.fileno(),
+                stdout=theirs.fileno(), stderr=subprocess.DEVNULL, cwd=self.folder, start_new_session=True,
                 env={**kept, **_FIXED, "HOME": self.folder, "TMPDIR": self.folder},
             )  # fmt: skip
         except OSError as error:
