@@ -10,18 +10,15 @@ from itertools import permutations, product
 from typing import Any, Literal, NamedTuple
 
 from evallib.checks.folding import fold
-from evallib.checks.lookups import ASKED, is_absent, is_failure
+from evallib.checks.lookups import ASKED, Sign, is_absent, is_failure, plain_key, sign_of_failure
 from evallib.checks.pairing import Pair, pairs_in_text
 from evallib.checks.vocabulary import Entity, Lexicon, Mention
 
 __all__ = ["Facts", "read_value", "unpacked"]
 
-Sign = Literal["", "error", "absent"]
 _DEEPEST = 60
 _BETWEEN = "\x01"
 """Parts values that are searched in one go; no name runs over it."""
-_ABSENT = re.compile(r"(?:not[ _-]?found|missing|no[ _-]?such.*|40[04])\Z")
-_ERROR = re.compile(r"(?:error|fail(?:ed|ure)?|unknown|invalid|rejected|[45]\d\d)\Z")
 _ENVELOPE = {
     "code", "detail", "details", "error", "errors", "errormessage", "exception", "hint", "iserror", "message", "ok",
     "reason", "requestid", "status", "success", "suggestion", "timestamp", "type",
@@ -127,34 +124,15 @@ def _build(value: Any, leaves: list[str], depth: int) -> _Node | int:
         fields: list[tuple[int | None, _Node | int]] = [
             (_leaf(str(key), leaves), _build(one, leaves, depth + 1)) for key, one in value.items()
         ]
-        return _Node("object", fields, _sign_of_failure(value))
+        return _Node("object", fields, sign_of_failure(value))
     if isinstance(value, list):
         return _Node("list", [(None, _build(one, leaves, depth + 1)) for one in value])
-    return _leaf("" if value is None else json.dumps(value), leaves)
+    return _leaf("" if value is None else json.dumps(value, default=str), leaves)
 
 
 def _leaf(text: str, leaves: list[str]) -> int:
     leaves.append(text)
     return len(leaves) - 1
-
-
-def _sign_of_failure(value: dict[str, Any]) -> Sign:
-    """`absent` where an object says that what was asked for is not there, `error` where it tells of an error."""
-    named = {_plain(str(key)): one for key, one in value.items()}
-    status = [str(named[key]).lower() for key in ("status", "code") if key in named]
-    if any(named.get(key, True) in (False, "false") for key in ("ok", "success", "found", "exists")):
-        return "absent"
-    if named.get("iserror") is True or named.get("notfound") or any(map(_ABSENT.match, status)):
-        return "absent"
-    if any(named.get(key) for key in ("error", "errors", "exception", "errormessage")) or any(
-        map(_ERROR.match, status)
-    ):
-        return "error"
-    return ""
-
-
-def _plain(key: str) -> str:
-    return re.sub(r"[\s_-]", "", key.lower())
 
 
 class _Reader:
@@ -216,13 +194,13 @@ class _Reader:
         return empty
 
     def _key(self, leaf: int | None) -> str:
-        return "" if leaf is None else _plain(self._texts[leaf])
+        return "" if leaf is None else plain_key(self._texts[leaf])
 
     def _repeats(self, leaf: int) -> bool:
         """Whether a leaf is what was asked for, perhaps with a label, or a text of the arguments."""
         text = self._texts[leaf]
         label, _, rest = text.partition(":")
-        labelled = _plain(label) in _ECHOED and rest.strip(" \"'") in self._echoes
+        labelled = plain_key(label) in _ECHOED and rest.strip(" \"'") in self._echoes
         return bool(self.exact(leaf) & self.given) or text in self._echoes or labelled
 
     def _says_nothing(self, leaf: int) -> bool:

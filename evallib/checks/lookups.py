@@ -1,10 +1,14 @@
-"""What the text of a result says of a look-up: that it failed, or that nothing is there of the name asked for."""
+"""What a result says of a look-up: that it failed, or that nothing is there of the name asked for."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any, Literal
 
-__all__ = ["ASKED", "finds_nothing", "is_absent", "is_failure"]
+__all__ = ["ASKED", "Sign", "is_absent", "is_failure", "plain_key", "sign_of_failure"]
+
+Sign = Literal["", "error", "absent"]
 
 ASKED = "\x02"
 """Stands in a text for each entity that was asked for."""
@@ -50,17 +54,35 @@ _FAILURE = re.compile(
     r"|(?:internal |server |lookup |request )+(?:error|failed|failure))"
 )
 
+_ABSENT_STATUS = re.compile(r"(?:not[ _-]?found|missing|no[ _-]?such.*|40[04])\Z")
+_ERROR_STATUS = re.compile(r"(?:error|fail(?:ed|ure)?|unknown|invalid|rejected|[45]\d\d)\Z")
+
 
 def is_absent(text: str) -> bool:
-    """Whether folded `text`, in which `ASKED` stands for what was asked for, says that it is not there."""
-    return _ABSENT.search(text) is not None or finds_nothing(text)
-
-
-def finds_nothing(text: str) -> bool:
-    """Whether folded `text` says that a search found nothing, whatever was sought."""
-    return _NOTHING.search(text) is not None
+    """Whether folded `text`, in which `ASKED` stands for what was asked for, says that it, or all, is not there."""
+    return _ABSENT.search(text) is not None or _NOTHING.search(text) is not None
 
 
 def is_failure(text: str) -> bool:
     """Whether folded `text` opens as the message of a failed look-up; a line of a log ("ERROR api ...") is none."""
     return _FAILURE.match(text) is not None
+
+
+def sign_of_failure(value: Mapping[str, Any]) -> Sign:
+    """`absent` where an object says that what was asked for is not there, `error` where it tells of an error."""
+    named = {plain_key(str(key)): one for key, one in value.items()}
+    status = [str(named[key]).lower() for key in ("status", "code") if key in named]
+    if any(named.get(key, True) in (False, "false") for key in ("ok", "success", "found", "exists")):
+        return "absent"
+    if named.get("iserror") is True or named.get("notfound") or any(map(_ABSENT_STATUS.match, status)):
+        return "absent"
+    if any(named.get(key) for key in ("error", "errors", "exception", "errormessage")) or any(
+        map(_ERROR_STATUS.match, status)
+    ):
+        return "error"
+    return ""
+
+
+def plain_key(key: str) -> str:
+    """A key of an object as it is compared: in lower case, without blanks, underscores and hyphens."""
+    return re.sub(r"[\s_-]", "", key.lower())
