@@ -94,6 +94,60 @@ def test_what_can_be_read_in_two_ways_fails_as_ambiguous(answer: str, equals: fl
     assert (verdict.passed, verdict.reason[:9]) == (False, "ambiguous")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It is not 42.", "I do not know; certainly not 42", "42?", "Is it 42?", "It isn't 42", "It cannot be 42",
+        "anything but 42", "42 is wrong", "I doubt that it is 42.", "Not 41 or 42.", "2026-11-42", "10:42", "KB-42",
+        "42/11/2026", "I am here 24/7", "9:42:10", "Answer: not 42",
+    ],
+)  # fmt: skip
+def test_a_number_that_is_not_given_is_none(answer: str) -> None:
+    for equals in (42, 7, 10, 11, 2026):
+        verdict = judged("number", answer, equals=equals)
+        assert (verdict.passed, verdict.reason[:15]) == (False, "no answer found"), verdict.reason
+
+
+@pytest.mark.parametrize(
+    "answer", ["40-42", "40 \u2013 42", "between 40 and 42", "40 to 42", "40 ms - 42 ms", "40%-42%"]
+)
+def test_a_range_is_no_number(answer: str) -> None:
+    for equals in (40, 42):
+        verdict = judged("number", answer, equals=equals, percent="%" in answer)
+        assert (verdict.passed, verdict.reason[:9]) == (False, "ambiguous")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Answer: 42 = 7*6", "42 = 7 * 6", "6 * 7 = 42", "7*6 = 42", "40 + 2 = 42 = 6 * 7", "x = 42", "It is 42 = 40+2.",
+        "The sum of all is 42. Ask me at any time, I am here 24/7.", "It is 42. Written on 2026-11-03 at 10:17.",
+        "42, not 41", "Not 41 but 42", "It is not 41, it is 42.", "42 \u00b1 3", "42 +/- 3", "It rose from 40 to 42.",
+        "No more than 42.", "There is no doubt: 42", "What is it? 42.",
+        "The number of users who never logged in is 42.",
+        "I did not count the broken ones, so 42", "42, right?", "Is it 42? Yes.", "\uff14\uff12",
+    ],
+)  # fmt: skip
+def test_a_number_that_is_given_is_found_among_others(answer: str) -> None:
+    verdict = judged("number", answer, equals=42)
+    assert verdict.passed is True, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("unit", "right", "wrong"),
+    [
+        ("mB", "5 mB", "5 Mb"), ("Gb", "5 Gb", "5 GB"), ("ms", "5 ms", "5 MS"), ("MB", "5MB", "5 Mb"),
+        ("EUR", "EUR 5", "5 USD"),
+        ("EUR", "5 Eur", "USD 5"), ("kB", "5 KB", "5 kb"), ("hosts", "5 Hosts", "5 pods"), ("Mb/s", "5 Mb/s", "5 MB/s"),
+        ("\u20ac", "\u20ac5", "$5"), ("MiB", "5 MiB", "5 Mib"), ("EUR", "the sum: **EUR 5**", "EUR is what 5 costs"),
+    ],
+)  # fmt: skip
+def test_units_are_told_apart_by_letter_where_the_letter_tells(unit: str, right: str, wrong: str) -> None:
+    verdict = judged("number", right, equals=5, unit=[unit])
+    assert verdict.passed is True, verdict.reason
+    assert judged("number", wrong, equals=5, unit=[unit]).passed is False
+
+
 def test_a_wrong_number_is_not_called_ambiguous_and_none_is_told_apart() -> None:
     assert judged("number", "12.500", equals=13).reason == "the last number is 12.500, expected 13"
     assert judged("number", "It depends.", equals=13).reason == (
@@ -115,7 +169,7 @@ def test_a_percentage_counts_as_the_check_says(answer: str, percent: Any, equals
 @pytest.mark.parametrize(
     ("answer", "unit", "passed"),
     [
-        ("250 ms", ["ms"], True), ("250ms", ["s", "MS"], True), ("250 s", ["ms"], False), ("250", ["ms"], False),
+        ("250 ms", ["ms"], True), ("250ms", ["s", "ms"], True), ("250 s", ["ms"], False), ("250", ["ms"], False),
         ("250 km/h", ["km/h"], True), ("\u20ac250", ["\u20ac"], True), ("250 hosts", [], True),
     ],
 )  # fmt: skip
@@ -272,6 +326,12 @@ def test_any_answer_is_read_without_failing(answer: str) -> None:
         "B is ",
         "B: no ",
         "not ",
+        "not 1 ",
+        "1 = ",
+        "1*",
+        "1-",
+        "1? ",
+        "eur 1 ",
     ],
 )
 def test_long_answers_stay_bounded(piece: str) -> None:
