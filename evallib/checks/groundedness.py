@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -54,6 +54,7 @@ class Groundedness(TurnCheck):
     denied, or named because the question does; no result makes it real. An empty answer claims nothing, never passes.
     """
 
+    revision: ClassVar[int] = 2  # ids beside names, lists and columns, echoes of every wording
     check: Literal["groundedness"]
     evidence: Literal["turn", "conversation"] = "turn"
     vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)
