@@ -3,8 +3,8 @@
 Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case, a required case
 that only a model could pass, a write of a tool that writes nothing, a name of the vocabulary with a slip in it (`sense`
 refuses more on loading, as a threshold that no verdict reaches). Warnings come of rules that can be wrong: another
-number in the description, a rule of the gate that all meet, wording that the question passes, answers in the agent's own
-prompt, keys and tools nobody reads or declares, likely slips (`spelling`).
+number in the description, a rule of the gate that all meet, wording that the question passes, answers in the agent's
+own prompt, keys and tools nobody reads or declares, likely slips (`spelling`).
 """
 
 from __future__ import annotations
