@@ -1,9 +1,10 @@
 """What reads wrong in a suite, without showing its checks anything: numbers, tools, memorised answers.
 
-Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case, a name of the
-vocabulary with a slip in it (`sense` refuses more on loading, as a threshold that no verdict reaches). Warnings come
-of rules that can be wrong: another number in the description, wording that the question passes, answers in the
-agent's own prompt, keys and tools nobody reads or declares, likely slips (`spelling`).
+Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case, a required case
+that only a model could pass, a write of a tool that writes nothing, a name of the vocabulary with a slip in it (`sense`
+refuses more on loading, as a threshold that no verdict reaches). Warnings come of rules that can be wrong: another
+number in the description, a rule of the gate that all meet, wording that the question passes, answers in the agent's
+own prompt, keys and tools nobody reads or declares, likely slips (`spelling`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from evallib.checks.judge import Judge
 from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
 from evallib.records import Sample, canonical_json
+from evallib.sense import raw_range
 from evallib.spelling import likely_slips, misspelt_names, stray_values
 from evallib.suite import Suite
 
@@ -51,7 +53,11 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
     if suite.recorded:
         return Findings((), ())
     problems = list(_applies_to_nothing(suite))
-    problems += [problem for case in suite.cases for problem in _guarded_not_required(case)]
+    problems += [
+        problem
+        for case in suite.cases
+        for problem in (*_guarded_not_required(case), *_only_judged(suite, case), *_no_writes(suite, case))
+    ]
     warnings = [
         text
         for case in suite.cases
@@ -64,7 +70,11 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
                for check in _checks(suite, case) for text in _patterns(check)]  # fmt: skip
     phrases = [(where, text) for check, where, text in written if check.check in _PHRASES]
     problems += misspelt_names(suite, phrases)
-    warnings += [*_unread_keys(suite), *likely_slips(suite, [(where, text) for _, where, text in written])]
+    warnings += [
+        *_missed_by_nothing(suite),
+        *_unread_keys(suite),
+        *likely_slips(suite, [(where, text) for _, where, text in written]),
+    ]
     told = tuple(problem.partition(" stands nowhere else")[0] for problem in problems)
     warnings = [warning for warning in warnings if warning.partition(" stands nowhere else")[0] not in told]
     return Findings(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(warnings)))
@@ -72,10 +82,7 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
 
 def _checks(suite: Suite, case: Case) -> Iterator[Check]:
     for bound in suite.bound[case.id]:
-        if isinstance(bound.check, OverSteps):
-            yield from (part for _, part in bound.check.parts)
-        else:
-            yield bound.check
+        yield from _parts(bound.check)
 
 
 def _applies_to_nothing(suite: Suite) -> Iterator[str]:
@@ -90,6 +97,48 @@ def _applies_to_nothing(suite: Suite) -> Iterator[str]:
             yield f"check {check.id!r}: `when` names {unknown[0]!r}, which no case has; correct its spelling"
         elif not any(check.when.applies(case.tags, case.split) for case in suite.cases):
             yield f"check {check.id!r}: `when` holds for no case; widen it, or remove the check"
+
+
+def _only_judged(suite: Suite, case: Case) -> Iterator[str]:
+    """A required case that no deterministic check could pass: what a model says never decides one."""
+    bound = [one.check for one in suite.bound[case.id]]
+    deciding = bound if suite.pass_rule == "top" else [check for check in bound if check.critical]
+    judged = [check for check in deciding if check.stochastic]
+    if case.required and judged and len(judged) == len(deciding):
+        yield (
+            f"case {case.id!r} is required and only {judged[0].id!r}, a model's judgement, could pass it, which never "
+            "decides a required case; add a deterministic check, or `required: false`"
+        )
+
+
+def _no_writes(suite: Suite, case: Case) -> Iterator[str]:
+    """Writes that a case expects of a tool which the suite declares as one that writes nothing."""
+    for check in _checks(suite, case):
+        for write in _of(check).expected if check.check == "authority" else ():
+            names = (write.tool, *suite.domain.aliases.get(write.tool, ()))
+            if not any(suite.tools[name].write for name in names if name in suite.tools) and set(names) & set(
+                suite.tools
+            ):
+                yield (
+                    f"case {case.id!r}: check {check.id!r} expects the write {write.tool!r}, which `tools` does not "
+                    "declare as one; add `write: true`"
+                )
+
+
+def _missed_by_nothing(suite: Suite) -> Iterator[str]:
+    """Rules of the gate that the lowest figure there can be meets."""
+    if suite.gate is None:
+        return
+    told = [(name, getattr(suite.gate, name), 0.0) for name in ("mean", "floor", "pass_rate")]
+    lowest = {one.check.id: reach for bound in suite.bound.values() for one in bound if (reach := raw_range(one.check))}
+    told += [(f"checks.{name}", least, lowest[name][0]) for name, least in suite.gate.checks.items() if name in lowest]
+    for name, least, low in told:
+        if least is not None and least <= low:
+            yield f"the gate's `{name}: {least:g}` is met by any figure; raise it, or remove the rule"
+
+
+def _parts(check: Check) -> tuple[Check, ...]:
+    return tuple(part for _, part in check.parts) if isinstance(check, OverSteps) else (check,)
 
 
 def _guarded_not_required(case: Case) -> Iterator[str]:

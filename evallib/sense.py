@@ -9,7 +9,7 @@ from evallib.checks.code import Code
 from evallib.checks.judge import Judge
 from evallib.strict_yaml import Location
 
-__all__ = ["nonsense", "unreachable"]
+__all__ = ["nonsense", "raw_range", "unreachable"]
 
 
 def nonsense(
@@ -40,7 +40,7 @@ def unreachable(thresholds: Mapping[str, float], bound: Iterable[Check]) -> Iter
     """Check and sentence for each threshold of no check, or outside the figures that its check can give."""
     ranges: dict[str, list[tuple[float, float] | None]] = {}
     for check in bound:
-        ranges.setdefault(check.id, []).append(_raw_range(check))
+        ranges.setdefault(check.id, []).append(raw_range(check))
     for name, least in thresholds.items():
         if name not in ranges:
             said = f"the gate sets a threshold for check {name!r}, which does not exist; known: {', '.join(ranges)}"
@@ -52,7 +52,7 @@ def unreachable(thresholds: Mapping[str, float], bound: Iterable[Check]) -> Iter
             yield name, f"check {name!r} gives {low:g} to {high:g}, so a threshold of {least:g} decides nothing"
 
 
-def _raw_range(check: Check) -> tuple[float, float] | None:
+def raw_range(check: Check) -> tuple[float, float] | None:
     """The range of a check's own figures; None where only another package or the source of an import knows."""
     if isinstance(check, Judge):
         return (0, 1) if check.mode == "pass_fail" else check.scale

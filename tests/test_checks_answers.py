@@ -94,6 +94,60 @@ def test_what_can_be_read_in_two_ways_fails_as_ambiguous(answer: str, equals: fl
     assert (verdict.passed, verdict.reason[:9]) == (False, "ambiguous")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It is not 42.", "I do not know; certainly not 42", "42?", "Is it 42?", "It isn't 42", "It cannot be 42",
+        "anything but 42", "42 is wrong", "I doubt that it is 42.", "Not 41 or 42.", "2026-11-42", "10:42", "KB-42",
+        "42/11/2026", "I am here 24/7", "9:42:10", "Answer: not 42",
+    ],
+)  # fmt: skip
+def test_a_number_that_is_not_given_is_none(answer: str) -> None:
+    for equals in (42, 7, 10, 11, 2026):
+        verdict = judged("number", answer, equals=equals)
+        assert (verdict.passed, verdict.reason[:15]) == (False, "no answer found"), verdict.reason
+
+
+@pytest.mark.parametrize(
+    "answer", ["40-42", "40 \u2013 42", "between 40 and 42", "40 to 42", "40 ms - 42 ms", "40%-42%"]
+)
+def test_a_range_is_no_number(answer: str) -> None:
+    for equals in (40, 42):
+        verdict = judged("number", answer, equals=equals, percent="%" in answer)
+        assert (verdict.passed, verdict.reason[:9]) == (False, "ambiguous")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Answer: 42 = 7*6", "42 = 7 * 6", "6 * 7 = 42", "7*6 = 42", "40 + 2 = 42 = 6 * 7", "x = 42", "It is 42 = 40+2.",
+        "The sum of all is 42. Ask me at any time, I am here 24/7.", "It is 42. Written on 2026-11-03 at 10:17.",
+        "42, not 41", "Not 41 but 42", "It is not 41, it is 42.", "42 \u00b1 3", "42 +/- 3", "It rose from 40 to 42.",
+        "No more than 42.", "There is no doubt: 42", "What is it? 42.",
+        "The number of users who never logged in is 42.",
+        "I did not count the broken ones, so 42", "42, right?", "Is it 42? Yes.", "\uff14\uff12",
+    ],
+)  # fmt: skip
+def test_a_number_that_is_given_is_found_among_others(answer: str) -> None:
+    verdict = judged("number", answer, equals=42)
+    assert verdict.passed is True, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("unit", "right", "wrong"),
+    [
+        ("mB", "5 mB", "5 Mb"), ("Gb", "5 Gb", "5 GB"), ("ms", "5 ms", "5 MS"), ("MB", "5MB", "5 Mb"),
+        ("EUR", "EUR 5", "5 USD"),
+        ("EUR", "5 Eur", "USD 5"), ("kB", "5 KB", "5 kb"), ("hosts", "5 Hosts", "5 pods"), ("Mb/s", "5 Mb/s", "5 MB/s"),
+        ("\u20ac", "\u20ac5", "$5"), ("MiB", "5 MiB", "5 Mib"), ("EUR", "the sum: **EUR 5**", "EUR is what 5 costs"),
+    ],
+)  # fmt: skip
+def test_units_are_told_apart_by_letter_where_the_letter_tells(unit: str, right: str, wrong: str) -> None:
+    verdict = judged("number", right, equals=5, unit=[unit])
+    assert verdict.passed is True, verdict.reason
+    assert judged("number", wrong, equals=5, unit=[unit]).passed is False
+
+
 def test_a_wrong_number_is_not_called_ambiguous_and_none_is_told_apart() -> None:
     assert judged("number", "12.500", equals=13).reason == "the last number is 12.500, expected 13"
     assert judged("number", "It depends.", equals=13).reason == (
@@ -115,7 +169,7 @@ def test_a_percentage_counts_as_the_check_says(answer: str, percent: Any, equals
 @pytest.mark.parametrize(
     ("answer", "unit", "passed"),
     [
-        ("250 ms", ["ms"], True), ("250ms", ["s", "MS"], True), ("250 s", ["ms"], False), ("250", ["ms"], False),
+        ("250 ms", ["ms"], True), ("250ms", ["s", "ms"], True), ("250 s", ["ms"], False), ("250", ["ms"], False),
         ("250 km/h", ["km/h"], True), ("\u20ac250", ["\u20ac"], True), ("250 hosts", [], True),
     ],
 )  # fmt: skip
@@ -163,6 +217,52 @@ def test_two_choices_are_ambiguous(answer: str) -> None:
     assert (verdict.passed, verdict.reason) == (False, "ambiguous: the answer chooses A and B; expected B")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Not B", "It is not B.", "It isn't B", "All but B", "Anything but B", "anything except B", "Neither A nor B",
+        "B is wrong", "B is not correct.", "B and C are wrong", "I would not pick option B", "I doubt that it is B",
+        "Don't choose B", "We can rule out B.", "B?", "Is it B?", "Could it be B? No.",
+        "B) wrong", "**B**: incorrect",
+        "Answer: not B", "Answer: anything but B", "Not Oslo", "It isn't Oslo", "Oslo is incorrect.", "B is ruled out.",
+        "**B** is wrong", "(B) is not it", "Not A or B", "It cannot be B",
+    ],
+)  # fmt: skip
+def test_an_option_that_is_taken_back_is_not_chosen(answer: str) -> None:
+    verdict = judged("choice", answer, equals="B", options=CITIES)
+    assert (verdict.passed, verdict.reason[:15]) == (False, "no answer found")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "A: wrong. B: right. C: wrong.", "A: no\nB: yes\nC: no", "- A) incorrect\n- B) correct\n- C) incorrect",
+        "A and C are wrong; B it is", "Oslo, not Lima", "B, not A", "Not A but B", "It is not A; it is B.",
+        "Neither A nor C; B.", "A? No. B.", "Is it B? Yes.", "B, right?", "I rule out A and C, so B", "B rather than A",
+        "A \u274c B \u2705 C \u274c", "I'm not sure, but B", "There is no doubt: B", "B. A is too cold.", "\uff22",
+        "Those who never travelled should pick B.", "A is wrong because of the fjord. B", "B (Oslo), not A (Lima)",
+    ],
+)  # fmt: skip
+def test_an_option_stands_where_others_are_taken_back(answer: str) -> None:
+    verdict = judged("choice", answer, equals="B", options=CITIES)
+    assert verdict.passed is True, verdict.reason
+
+
+@pytest.mark.parametrize("answer", ["B) Lima", "Answer: B (Lima)", "**B**: Lima"])
+def test_a_letter_with_the_text_of_another_is_ambiguous(answer: str) -> None:
+    for equals in "AB":
+        verdict = judged("choice", answer, equals=equals, options=CITIES)
+        assert (verdict.passed, verdict.reason[:9]) == (False, "ambiguous")
+
+
+@pytest.mark.parametrize(
+    ("answer", "option"), [("A: No", "A"), ("A) No", "A"), ("B: Yes", "B"), ("A is not it, B", "B")]
+)
+def test_options_that_are_yes_and_no_are_read_as_options(answer: str, option: str) -> None:
+    options = {"A": "No", "B": "Yes"}
+    assert judged("choice", answer, equals=option, options=options).passed is True
+
+
 @pytest.mark.parametrize("answer", ["", "A dog barks.", "Answer: a dog", "None of them.", "ABC", "I can't say"])
 def test_no_choice_is_told_apart_from_a_wrong_one(answer: str) -> None:
     verdict = judged("choice", answer, equals="A", options=["A", "B", "I"])
@@ -206,8 +306,35 @@ def test_any_answer_is_read_without_failing(answer: str) -> None:
         assert judged(kind, " \n", **keys).passed is False
 
 
-@pytest.mark.parametrize("piece", ["1,", "answer: ", "<think>", "1 or ", "\\boxed{", "(A)", "9", "A, "])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1,",
+        "answer: ",
+        "<think>",
+        "1 or ",
+        "\\boxed{",
+        "(A)",
+        "9",
+        "A, ",
+        "*",
+        "* ",
+        "*`",
+        " ",
+        "not B ",
+        "B? ",
+        "B is ",
+        "B: no ",
+        "not ",
+        "not 1 ",
+        "1 = ",
+        "1*",
+        "1-",
+        "1? ",
+        "eur 1 ",
+    ],
+)
 def test_long_answers_stay_bounded(piece: str) -> None:
     answer = piece * (60_000 // len(piece))
     assert judged("number", answer, equals=7).passed is False
-    assert judged("choice", answer, equals="B", options=["A", "B"]).passed is False
+    assert judged("choice", answer, equals="B", options=["A", "B"]).reason

@@ -1,5 +1,6 @@
 """Code checks in real processes: a score in range, or not_scored with the reason; nothing they do reaches further."""
 
+import ctypes
 import json
 import os
 import re
@@ -196,6 +197,33 @@ def test_no_child_holds_another_record_or_the_environment(monkeypatch: pytest.Mo
     verdicts = code(body)([replace(SAMPLE, sample=n, answer=f"marker {n}") for n in range(1, 30)])
     (reason,) = {v.reason for v in verdicts}
     assert reason.startswith("([], [], 1, False, ['HOME', 'LANG'")
+
+
+PEEKS = """\
+import glob, os
+taken = []
+for process in (os.getppid(), arguments["evallib"]):
+    for path in (f"/proc/{process}/mem", f"/proc/{process}/environ", *glob.glob(f"/proc/{process}/fd/*")):
+        try:
+            name = os.readlink(path) if "/fd/" in path else path
+            if "/fd/" in path and ("socket" in name or "pipe" in name):
+                os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+                taken.append(name)
+            elif "/fd/" not in path and arguments["locked"]:
+                os.close(os.open(path, os.O_RDONLY))
+                taken.append(name)
+        except OSError:
+            pass
+return not taken, repr(taken)
+"""
+
+
+def test_no_frame_can_be_read_or_forged_through_the_worker_s_descriptors() -> None:
+    """A socket cannot be opened anew; where the kernel has Landlock, other processes' memory is closed as well."""
+    locked = ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+    arguments = {"evallib": os.getpid(), "locked": locked}
+    samples = [replace(SAMPLE, sample=n) for n in range(1, 5)]
+    assert {v.reason for v in code(PEEKS, arguments=arguments)(samples)} == {"[]"}
 
 
 # what a suite may say

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -12,36 +11,10 @@ from hypothesis import strategies as st
 from evallib.checks import parse_check
 from evallib.domain import Domain, EntityKind
 from evallib.errors import InputError
-from evallib.records import Sample, ToolCall, Turn, Verdict
+from evallib.records import Sample, ToolCall, Turn
 from evallib.suite import parse_suite
 from tests.agentops import sample_of, vectors
-
-KINDS = {
-    "incident": EntityKind(pattern="INC-[0-9]+", reserved=("INC-900",)),
-    "severity": EntityKind(pattern="SEV[0-9]"),
-    "service": EntityKind(
-        names=("mailer", "mailer-archive", "invoice desk", "index", "queue"), ambiguous=("index", "queue")
-    ),
-    "person": EntityKind(names=("dana", "will"), ambiguous=("will",)),
-}
-DOMAIN = Domain(vocabulary=KINDS, pairs=(("incident", "severity"),))
-
-
-def verdict(
-    answer: str, *results: Any, question: str = "q", domain: Domain = DOMAIN, calls: tuple[ToolCall, ...] = ()
-) -> Verdict:
-    """One turn whose tools gave `results` (objects are sent as JSON)."""
-    given = tuple(
-        ToolCall("look", {}, one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)) for one in results
-    )
-    turn = Turn(1, question, answer, tool_calls=(*calls, *given))
-    check = parse_check({"id": "g", "check": "groundedness"}).in_domain(domain)
-    (found,) = check([Sample("r", "c", 1, turns=(turn,), answer=answer)])
-    return found
-
-
-def looked_up(result: Any = None, error: str | None = None, **arguments: Any) -> ToolCall:
-    return ToolCall("look", arguments, None if result is None else json.dumps(result), error)
+from tests.grounding import DOMAIN, ROWS, looked_up, verdict
 
 
 def test_every_unsupported_entity_is_named_and_marked() -> None:
@@ -96,6 +69,20 @@ def test_numbers_count_as_they_are_written() -> None:
     assert verdict("order 40214 is late", {"orders": [40213]}, domain=domain).passed is False
 
 
+LISTED = Domain(vocabulary={
+    "incident": EntityKind(names=("INC-1", "INC-20"), pattern="INC-[0-9]+"),
+    "place": EntityKind(names=("desk", "desk lamp", "lamp room"), pattern="P[0-9]+(?:/[a-z]+)?"),
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["INC-11", "INC-201", "INC-1234", "INC-7", "P1/a", "desk", "lamp room"])
+@pytest.mark.parametrize("text", ["{} is open", "INC-1 and {}, both", "see desk lamps, a sublamp room and {}"])
+def test_an_id_or_a_name_is_found_where_a_listed_name_begins_it(name: str, text: str) -> None:
+    shown = {"seen": [one for one in ("INC-1", "desk") if one != name]}
+    assert verdict(text.format(name), shown, domain=LISTED).passed is False
+    assert verdict(text.format(name), {"seen": [*shown["seen"], name, "desk", "INC-1"]}, domain=LISTED).passed is True
+
+
 # Where evidence comes from.
 
 
@@ -116,11 +103,68 @@ def test_calls_alone_and_errors_are_no_evidence() -> None:
         {"query": "INC-7", "results": []},
         {"rows": [{"id": "INC-7", "error": "not found"}, {"id": "INC-8", "state": "open"}]},
         "INC-7 not found",
+        "Nothing matches INC-7",
+        "0 results for INC-7",
+        "We have nothing on INC-7.",
+        "INC-7 returned 0 rows",
+        "The search for INC-7 came back empty",
+        "I looked for INC-7, no matches.",
+        "INC-7 isn't in the registry",
+        "INC-7 doesn't exist",
+        "No open incident is called INC-7.",
+        "Failed to load INC-7: timeout",
+        "Error: boom while reading INC-7",
+        "Query: INC-7\n0 results",
+        "INC-7: none",
+        {"id": "INC-7", "hits": [], "page": 1, "took_ms": 12},
+        {"id": "INC-7", "answer": "nothing found"},
+        {"query": "INC-7", "results": [{"id": "INC-8"}]},
+        {"request": {"id": "INC-7"}, "rows": [{"id": "INC-8"}]},
+        {"errors": ["no such incident: INC-7"]},
     ],
 )
 def test_a_failed_look_up_that_repeats_its_argument_shows_nothing(result: Any) -> None:
     call = looked_up(result, id="INC-7")
     assert verdict("INC-7 is open", calls=(call,)).passed is False
+
+
+@pytest.mark.parametrize(
+    ("asked", "result"),
+    [
+        ("status of INC-7", {"query": "status of INC-7", "hits": []}),
+        ("status of INC-7", {"asked": "Status of INC-7", "note": "no matches"}),
+        ("status of INC-7", {"looked_for": "status of INC-7", "rows": []}),
+        ("status of INC-7", {"query": "status of INC-7", "hits": [{"id": "INC-8"}]}),
+        ("status of INC-7", "No results for 'status of INC-7'."),
+    ],
+)
+def test_a_question_in_the_arguments_is_an_echo_too(asked: str, result: Any) -> None:
+    call = looked_up(result, q=asked)
+    assert verdict("INC-7 is open", calls=(call,)).passed is False
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"lines": ["ERROR mailer: connection refused"]},
+        {"lines": ["error: mailer timed out", "cannot reach mailer"]},
+        "error rate of mailer: 40%",
+        "ERROR mailer could not reach the disk",
+        "10:02 mailer failed\n10:03 mailer could not start",
+        "mailer: no errors in the last hour",
+        "no alarms for the mailer",
+        "mailer is not responding",
+        "mailer has 3 errors",
+        {"service": "mailer", "error_rate": 0.4},
+        {"service": "mailer", "healthy": False, "message": "not ready"},
+        {"service": "mailer", "healthy": False},
+        {"service": "mailer", "replicas": 0},
+        {"service": "mailer", "status": "down", "alarms": []},
+    ],
+)
+def test_what_a_log_or_a_gauge_says_of_a_failing_entity_shows_it(result: Any) -> None:
+    found = verdict("The mailer is failing.", calls=(looked_up(result, name="mailer"),))
+    assert found.passed is True, found.reason
 
 
 @pytest.mark.parametrize(
@@ -205,88 +249,6 @@ def test_a_reserved_name_is_shown_by_no_result_but_may_be_asked_about() -> None:
     assert verdict("INC-900 is SEV2.", {"id": "INC-8", "sev": "SEV2"}, question="What about INC-900?").passed is False
 
 
-# Pairs.
-
-ROWS = {"rows": [{"id": "INC-7", "sev": "SEV3"}, {"id": "INC-8", "sev": "SEV1"}]}
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "INC-7 is SEV3.",
-        "INC-7 is SEV3 and INC-8 is SEV1.",
-        "The SEV3 incident INC-7 and the SEV1 incident INC-8.",
-        "INC-7 (SEV3) is unlike INC-8.",
-        "INC-7 is not SEV1.",
-        "INC-7 is open. It is SEV3.",
-        "| INC-7 | SEV3 |\n| INC-8 | SEV1 |",
-        '{"id": "INC-8", "sev": "SEV1"}',
-        "INC-7 is open. SEV1 means that someone is called.",
-    ],
-)
-def test_pairs_that_a_row_shows(answer: str) -> None:
-    assert verdict(answer, ROWS).passed is True
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "INC-7 is SEV1.",
-        "INC-7 is SEV1 and INC-8 is SEV3.",
-        "The SEV1 incident INC-7 is open.",
-        "INC-7 and INC-8 are SEV1.",
-        "INC-7 is open. It is SEV1.",
-        "INC-7:\n- Severity: SEV1",
-        "| INC-7 | SEV1 |\n| INC-8 | SEV3 |",
-        '{"id": "INC-7",\n "sev": "SEV1"}',
-        '```json\n[{"id": "INC-8", "sev": "SEV3"}]\n```',
-    ],
-)
-def test_a_pair_that_no_row_shows_is_no_evidence_though_both_are_named(answer: str) -> None:
-    found = verdict(answer, ROWS)
-    assert found.passed is False
-    assert "the evidence has" in found.reason
-
-
-def test_the_reason_says_what_the_evidence_has_instead() -> None:
-    found = verdict("INC-7 is SEV1.", ROWS)
-    assert found.reason == "INC-7 with SEV1: the evidence has INC-7 with SEV3"
-    assert found.spans == (9, 13)
-
-
-@pytest.mark.parametrize(
-    "result",
-    [
-        {"incident": {"id": "INC-7"}, "severity": "SEV2"},
-        {"INC-7": {"severity": "SEV2"}, "INC-8": {"severity": "SEV1"}},
-        {"INC-7": "SEV2", "INC-8": "SEV1"},
-        {"SEV2": ["INC-7"], "SEV1": ["INC-8"]},
-        {"severity": "SEV2", "incidents": [{"id": "INC-7"}, {"id": "INC-8"}]},
-        {"id": "INC-7", "events": [{"what": "raised to SEV2"}, {"what": "closed"}]},
-        {"id": "INC-7", "summary": "A SEV2 outage", "related": ["INC-8"]},
-        [["INC-7", "SEV2"], ["INC-8", "SEV1"]],
-        "id,severity\nINC-7,SEV2\nINC-8,SEV1",
-        "INC-7 is SEV2; INC-8 is SEV1",
-    ],
-)
-def test_the_shapes_that_put_two_entities_together(result: Any) -> None:
-    assert verdict("INC-7 is SEV2.", result).passed is True
-    assert verdict("INC-8 is SEV3.", result, {"other": "SEV3"}).passed is False
-
-
-@pytest.mark.parametrize(
-    "result",
-    [
-        {"id": "INC-8", "sev": "SEV2", "related": ["INC-7"]},
-        {"id": "INC-8", "sev": "SEV2", "note": "INC-7 came first"},
-        "INC-7 is open\nINC-8 is SEV2",
-        {"a": {"id": "INC-7"}, "b": {"id": "INC-8", "sev": "SEV2"}},
-    ],
-)
-def test_what_stands_beside_another_incident_is_not_this_one_s(result: Any) -> None:
-    assert verdict("INC-7 is SEV2.", result).passed is False
-
-
 def test_the_question_grounds_a_mention_and_no_claim() -> None:
     assert verdict("INC-7 is SEV2.", question="Is INC-7 really SEV2?").passed is False
     assert verdict("I cannot see INC-7.", question="Is INC-7 really SEV2?").passed is True
@@ -342,7 +304,15 @@ def test_an_entity_is_supported_exactly_when_the_evidence_holds_it(name: str, th
 
 @pytest.mark.parametrize(
     "answer",
-    ["INC-7 is SEV3. " * 3000, "INC-7 SEV3 " * 4000, " ".join(f"INC-{n}" for n in range(8000)), "INC-7, " * 6000],
+    [
+        "INC-7 is SEV3. " * 3000,
+        "INC-7 SEV3 " * 4000,
+        " ".join(f"INC-{n}" for n in range(8000)),
+        "INC-7, " * 6000,
+        "SEV3, " * 4000 + ":\n" + "- INC-7\n" * 4000,
+        "mailer " * 4000 + ":\n" + "- INC-7\n" * 4000,
+        "INC-7:\n" + " - SEV3\n  - x\n" * 4000,
+    ],
 )
 def test_a_long_answer_stays_bounded(answer: str) -> None:
     assert verdict(answer, ROWS).reason

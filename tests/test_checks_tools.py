@@ -8,6 +8,7 @@ from evallib.checks import parse_check
 from evallib.checks.tools import contains
 from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Turn
+from tests.vectors import judge
 
 
 def sample(*calls: ToolCall) -> Sample:
@@ -81,3 +82,19 @@ def test_a_sample_without_a_trace_has_no_calls():
 def test_an_empty_list_of_tools_is_refused():
     with pytest.raises(ValueError, match="name a tool"):
         check("tool_forbidden", tools=[])
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), {1: 2, "a": 3}, {1, 2}, object()])
+def test_arguments_that_are_no_json_are_judged_and_told(odd):
+    """A target of one's own, and the interface, can bring them."""
+    turn = Turn(1, "q", "a", (ToolCall("look", {"x": odd}), ToolCall("look", {"x": [odd]}, "fine")))
+    for kind, keys in (
+        ("tool_called", {"tools": ["look"], "args": {"x": 1}}),
+        ("tool_forbidden", {"tools": ["look"]}),
+        ("trajectory", {"calls": [{"tool": "look", "args": {"x": 1}}]}),
+        ("confirmation", {"tool": "look", "args": {"x": 1}}),
+        ("authority", {"forbidden": ["look"]}),
+        ("tool_result", {"tool": "look", "args": {"x": 1}}),
+        ("safety", {"values": ["dana@corp.example"]}),
+    ):
+        assert judge(kind, keys, turn).reason

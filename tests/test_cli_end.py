@@ -83,3 +83,8 @@ def test_json_is_ascii_where_the_output_is_not_utf_8(home: Path) -> None:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=env)
         assert json.loads(done.stdout.decode(encoding)) == {"said": "é ☃ \U0001f600"}
         assert done.stdout.isascii() is (encoding == "latin-1")
+
+
+def test_the_package_itself_can_be_run() -> None:
+    done = subprocess.run([sys.executable, "-m", "evallib", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:8]) == (0, "evallib ")

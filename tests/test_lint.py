@@ -187,3 +187,39 @@ def test_spellings_of_two_countries_are_no_slip() -> None:
 def test_a_slip_in_a_pattern_is_told() -> None:
     text = of("{id: x, check: matches, none_of: ['\\brestrat\\b']}", ask="Is a restart due?")
     assert "'restrat'" in " ".join(warnings(text))
+
+
+JUDGE = "{id: j, check: judge, rubric: is it good, critical: true}"
+
+
+def test_a_required_case_that_only_a_model_could_pass_is_a_problem() -> None:
+    text = of(JUDGE).replace("id: c,", "id: c, required: true,")
+    (told,) = problems(text)
+    assert "only 'j', a model's judgement, could pass it" in told
+    assert problems(text.replace("required: true", "required: false")) == ()
+    beside = text.replace(JUDGE, JUDGE + ", {id: m, check: matches, any_of: [swap], critical: true}")
+    assert problems(beside) == ()
+    weightless = beside.replace("[swap], critical: true", "[swap]").replace("pass: top", "pass: critical")
+    assert len(problems(weightless)) == 1
+
+
+def test_an_expected_write_of_a_tool_that_writes_nothing_is_a_problem() -> None:
+    check = "{id: a, check: authority, writes: [{tool: note}]}"
+    (told,) = problems(of(check, head="tools: {note: {}, look: {}}"))
+    assert "expects the write 'note', which `tools` does not declare as one; add `write: true`" in told
+    assert problems(of(check, head="tools: {note: {write: true}, look: {}}")) == ()
+
+
+@pytest.mark.parametrize(
+    ("gate", "told"),
+    [
+        ("{pass_rate: 0.0}", "the gate's `pass_rate: 0` is met by any figure; raise it, or remove the rule"),
+        ("{mean: 0, floor: 0.1}", "the gate's `mean: 0`"),
+        ("{checks: {x: 0}}", "the gate's `checks.x: 0`"),
+        ("{pass_rate: 0.1, checks: {x: 0.1}}", ""),
+    ],
+)
+def test_a_rule_of_the_gate_that_nothing_can_miss_is_told(gate: str, told: str) -> None:
+    found = warnings(of("{id: x, check: matches, any_of: [swap]}", head=f"gate: {gate}"))
+    assert len(found) == bool(told)
+    assert not told or found[0].startswith(told)

@@ -10,8 +10,9 @@ from typing import ClassVar, Literal
 from pydantic import Field, field_validator
 
 from evallib.checks.base import Check, Texts
+from evallib.checks.denial import Denials
 from evallib.checks.extraction import NO_ANSWER, Region, marked_regions, spoken, unlabelled
-from evallib.checks.folding import fold, shown
+from evallib.checks.folding import Folded, fold, shown
 from evallib.checks.numbers import Figure, figures
 from evallib.records import Sample, Verdict
 
@@ -63,10 +64,11 @@ class Number(Check):
     `4 183`, `4'183` and `4.183,0` are read as 4183; `4.183` is 4.183, and where 4183 was expected it fails as
     ambiguous, never as merely wrong. An answer that offers several numbers (`60 or 75`, `1/2`) has none. A percentage
     counts only with `percent: true` (60 for 60 %) or `percent: share` (0.6 for 60 % and for 0.6). With `unit: [ms]`
-    the number must carry one of these units; without it units are not read.
+    the number must carry one of these units; without it units are not read. Symbols differ by case (Mb, mB), words and
+    currencies do not. A number that the answer denies, or only asks about, is not given.
     """
 
-    revision: ClassVar[int] = 2  # thought parts are left out, marked answers found, ambiguous numbers refused
+    revision: ClassVar[int] = 3  # denied numbers, dates and times are left out, ranges are ambiguous, symbols keep case
     check: Literal["number"]
     equals: float
     tolerance: float = Field(default=0.0, ge=0)
@@ -84,23 +86,33 @@ class Number(Check):
         """Pass when the number given is the one expected."""
         said = spoken(sample.answer)
         folded = said.folded()
-        given = _given(folded.text)
+        named, given = _given(said.text, folded)
         if not given:
-            why = said.problem or "there is no number in it"
+            why = said.problem or (
+                "it gives none of its numbers as the answer" if named else "there is no number in it"
+            )
             return self.scored(sample, False, f"{NO_ANSWER}: {why}; expected {self.equals:.15g}")
         spans = tuple(place for one in given for place in said.span(folded, one.start, one.end))
         if any(one.value != given[0].value for one in given):
             told = f"ambiguous: the answer offers several numbers: {_quoted(folded.text, given)}"
             return self.scored(sample, False, told, spans=spans)
-        right, reason = self._compare(given[-1])
+        right, reason = self._compare(given[-1], self._written_units(said.text, folded, given[-1]))
         return self.scored(sample, right, reason, spans=spans[-2:] if right else ())
 
-    def _compare(self, figure: Figure) -> tuple[bool, str]:
+    def _written_units(self, raw: str, folded: Folded, figure: Figure) -> list[str]:
+        """The unit after the number and the currency before it, in the letters of the answer."""
+        spans = [at for at in (figure.unit_at, figure.before) if at[1]]
+        return (
+            [fold(raw[slice(*folded.span(*at))], lower=False).text.strip(" *_`") for at in spans] if self.unit else []
+        )
+
+    def _compare(self, figure: Figure, units: Sequence[str]) -> tuple[bool, str]:
         named = f"the last number, {figure.text},"
         if figure.percent != bool(self.percent) and self.percent != "share":
             return False, f"{named} is {'a' if figure.percent else 'no'} percentage: not compared"
-        if self.unit and figure.unit not in {fold(unit).text for unit in self.unit}:
-            has = f"has the unit {figure.unit!r}" if figure.unit else "has no unit"
+        wanted = {_as_compared(unit) for unit in self.unit}
+        if self.unit and wanted.isdisjoint(map(_as_compared, units)):
+            has = f"has the unit {units[0]!r}" if figure.unit else "has no unit"
             return False, f"{named} {has}, expected {' or '.join(self.unit)}: not compared"
         factor = 0.01 if self.percent == "share" and figure.percent else 1.0
         reason = f"the last number is {figure.text}, expected {self.equals:.15g}"
@@ -116,33 +128,85 @@ class Number(Check):
         return abs(value - self.equals) <= self.tolerance + 1e-14 * abs(self.equals)
 
 
+_SYMBOL = re.compile(
+    r"(?:[pn\u00b5umckKMGTPE]|da|[kKMGTPE]i)?(?:b|B|bps|Bps|Hz|hz|HZ|Wh|wh|WH|W|w|V|v|Ah|ah|A|a|m|s|S|g|G|l|L|Pa|J|j|N|n|K|c|h)"
+)
+"""A unit in which the case of a letter tells powers of ten or bits and bytes apart."""
+
+
+def _as_compared(unit: str) -> str:
+    """A unit as it is compared: words and currencies in any case, symbols by letter but for the K of kilo."""
+    parts = fold(unit, lower=False).text.split("/")
+    return "/".join(re.sub(r"^K(?=\w)", "k", one) if _SYMBOL.fullmatch(one) else one.casefold() for one in parts)
+
+
 _OR = re.compile(r"[^.!?\n\d=]{0,30}?\bor\b(?! (?:more|less|so|fewer|higher|lower|greater)\b)[^.!?\n\d=]{0,30}")
 _SLASH = re.compile(r"[\s%*_`]*/[\s*_`]*")
 _ARITHMETIC = re.compile(r"\s*(?:[-+*/^=\u00d7\u00f7\u00b7<>]|\\(?:times|cdot|div)\b|(?:plus|minus|times)\b)\s*[\d(]")
+_EQUALS = re.compile(r"[\s*_`()$\\a-z/]{0,20}=[\s*_`()$]{0,9}")
+_OPERATOR = re.compile(
+    r"[\s*_`()$]{0,9}(?:[-+*/^x\u00d7\u00f7\u00b7]|\\(?:times|cdot|div)|plus|minus|times)[\s*_`()$]{0,9}"
+)
+_EXACTNESS = re.compile(r"(?:\u00b1|\+/-|\\pm)\s*[-+]?\Z")
+_RANGE = re.compile(r"\s*(?:-{1,2}|\.{2,3}|\u2026|\u2014|to|through|until)\s*")
 _DIRECT = re.compile(
     r"[\s*_`\"'($\\:~\u2248]*(?:(?:about|approximately|exactly|roughly|around|only|just)\s+|[a-z]\s*=\s*)?"
 )
 
 
-def _given(text: str) -> list[Figure]:
-    """The numbers that folded `text` gives as its answer: one, or several where it does not decide."""
+def _given(raw: str, folded: Folded) -> tuple[list[Figure], list[Figure]]:
+    """All numbers of `folded`, and those that it gives as its answer: one, or several where it does not decide."""
+    text, denials = folded.text, Denials(raw, folded, r"\d[\d.,]*")
+    named = list(figures(text))
     regions = marked_regions(text)
-    if not regions:
-        return _alternatives(text, list(figures(text)))
-    found = [one for at in regions for one in _in_region(text, at)]
-    return found or _alternatives(text, list(figures(text)))
+    found = [one for at in regions for one in _in_region(text, at, denials)]
+    return named, found or _last(text, named, denials)
 
 
-def _in_region(text: str, region: Region) -> list[Figure]:
+def _in_region(text: str, region: Region, denials: Denials) -> list[Figure]:
     """Where a number comes first in what is marked, it is the answer; after a sum or words the last one is."""
-    there = [
-        one._replace(start=one.start + region.start, end=one.end + region.start)
-        for one in figures(text[region.start : region.end])
-    ]
+    there = [_moved(one, region.start) for one in figures(text[region.start : region.end])]
     direct = _DIRECT.match(text, region.start, region.end)
     if there and direct and there[0].start == direct.end() and not _ARITHMETIC.match(text, there[0].end, region.end):
-        return _alternatives(text, there[: 1 + _joined(text, there)])
-    return _alternatives(text, there)
+        first = _last(text, there[: 1 + _joined(text, there)], denials)
+        if first:
+            return first
+    return _last(text, there, denials)
+
+
+def _moved(one: Figure, by: int) -> Figure:
+    unit_at, before = ((at[0] + by, at[1] + by) if at[1] else at for at in (one.unit_at, one.before))
+    return one._replace(start=one.start + by, end=one.end + by, unit_at=unit_at, before=before)
+
+
+def _last(text: str, numbers: Sequence[Figure], denials: Denials) -> list[Figure]:
+    """What the numbers come to, without those that the text takes back and those that only say how exact one is."""
+    left = list(numbers)
+    while left:
+        sides = _equation(text, left)
+        given = _alternatives(text, sides or left)
+        kept = [one for one in given if not (_EXACTNESS.search(text[max(one.start - 9, 0) : one.start])
+                                             or denials.takes_back(one.start, one.end))]  # fmt: skip
+        if kept:
+            return kept
+        while left and left[-1].start >= given[0].start:
+            left.pop()
+    return []
+
+
+def _equation(text: str, numbers: Sequence[Figure]) -> list[Figure]:
+    """The last side of an equation at the end of the numbers that is one number, as in "42 = 7 * 6"; else none."""
+    sides = [[numbers[-1]]]
+    for one, after in pairwise(reversed(numbers)):
+        between = text[after.end : one.start]
+        if _EQUALS.fullmatch(between):
+            sides.append([after])
+        elif _OPERATOR.fullmatch(between) or (between == "" and text[one.start] in "+-"):
+            sides[-1].append(after)
+        else:
+            break
+    plain = [side for side in sides if len(side) == 1]
+    return plain[0] if len(sides) > 1 and plain else []
 
 
 def _joined(text: str, numbers: Sequence[Figure]) -> int:
@@ -164,8 +228,18 @@ def _alternatives(text: str, numbers: Sequence[Figure]) -> list[Figure]:
 
 
 def _offers(text: str, one: Figure, after: Figure) -> bool:
+    """Whether two numbers are alternatives ("60 or 75", "1/2") or the ends of a range ("50-60")."""
     between = text[one.end : after.start]
-    return (_OR.fullmatch(between) or _SLASH.fullmatch(between)) is not None
+    if _OR.fullmatch(between) or _SLASH.fullmatch(between):
+        return True
+    if one.unit and one.unit == after.unit:
+        between = text[one.unit_at[1] : after.start] if one.unit_at[0] >= one.end else between
+    before = text[max(one.start - 12, 0) : one.start].rstrip(" *_`$")
+    if before.endswith("from"):
+        return False  # what changed from 50 to 60 is 60
+    return _RANGE.fullmatch(between.replace("%", "")) is not None or (
+        before.endswith("between") and re.fullmatch(r"[\s*_`$%]*and[\s*_`$]*", between) is not None
+    )
 
 
 def _quoted(text: str, numbers: Sequence[Figure]) -> str:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from evallib.checks.base import Check, FromKey
+from evallib.checks.denial import Denials
 from evallib.checks.extraction import NO_ANSWER, marked_regions, spoken
 from evallib.checks.facts import whole
-from evallib.checks.folding import fold
+from evallib.checks.folding import Folded, fold
 from evallib.records import Sample, Verdict
 
 __all__ = ["Choice"]
 
 _OPEN = r"[\s*_`\"'(\[{$\\]"
-_WORD = r"(?:(?:option|choice|letter|answer|text|mathrm|mathbf)\b[\s*_`\"'(\[{:]*)"
+_HEAD = rf"{_OPEN}*+(?:(?:option|choice|letter|answer|text|mathrm|mathbf)\b(?:{_OPEN}|:)*+)*"
+"""What may stand before an option; marks are taken once and for all, so that a run of them is read once."""
 
 
 class _Chosen(NamedTuple):
@@ -34,10 +36,12 @@ class Choice(Check):
 
     `A`, `(A)`, `**A**`, `A) Lima`, `Answer: **A**`, `\boxed{A}` and `option A` all choose A. What is marked as the
     answer counts, else a line that begins with an option, else a decorated or capital letter; where the options' texts
-    are given (a mapping), the text itself. Several options are ambiguous and fail; none is no answer, and the reason
+    are given (a mapping), the text itself. An option that the answer denies, excludes or only asks about is not chosen.
+    Several options are ambiguous and fail, as does a letter with the text of another; none is no answer, and the reason
     says so.
     """
 
+    revision: ClassVar[int] = 2  # options that the answer takes back are left out
     check: Literal["choice"]
     equals: FromKey | str = Field(min_length=1)
     options: tuple[str, ...] | Mapping[str, str]
@@ -55,7 +59,7 @@ class Choice(Check):
         """Pass when the right option is the only one chosen."""
         said = spoken(sample.answer)
         folded = said.folded()
-        chosen = self._chosen(said.text, folded.text)
+        chosen = self._chosen(said.text, folded)
         names = [name for name in self.options if any(one.option == name for one in chosen)]
         spans = tuple(place for one in chosen[:1] for place in said.span(folded, one.start, one.end))
         if not names:
@@ -67,22 +71,60 @@ class Choice(Check):
         told = f"the answer chooses {names[0]}, expected {self.equals}"
         return self.scored(sample, names[0] == self.equals, told, spans=spans)
 
-    def _chosen(self, raw: str, text: str) -> list[_Chosen]:
-        """The options chosen, by the surest sign that there is."""
+    def _chosen(self, raw: str, folded: Folded) -> list[_Chosen]:
+        """The options chosen, by the surest sign that there is, without those that the answer takes back."""
         names = {fold(name).text.strip(): name for name in self.options}
+        denials = Denials(raw, folded, "|".join(map(re.escape, names)))
+        for hits in self._signs(raw, folded.text, names):
+            given = [one for one in hits if not denials.takes_back(one.start, one.end)]
+            if given:
+                return [*given, *self._named_otherwise(folded.text, given)]
+        return []
+
+    def _signs(self, raw: str, text: str, names: Mapping[str, str]) -> Iterator[list[_Chosen]]:
+        """Options as each sign shows them, the surest sign first."""
         marked, leading, decorated, standing = _patterns(tuple(names))
         regions = marked_regions(text)
         if regions:
-            found = [one for at in regions for one in _leads(marked, text, at.start, at.end, names)]
-            return found or [one for at in regions for one in self._written(text, at.start, at.end)]
+            yield [one for at in regions for one in _leads(marked, text, at.start, at.end, names)]
+            yield [one for at in regions for one in self._written(text, at.start, at.end)]
+            return
+        judged = self._judged(text, names)
+        wrong = {one.option for one, right in judged if not right}
+        yield [one for one, right in judged if right]
         for hits in (
-            [one for start, end in _lines(text) for one in _leads(leading, text, start, end, names)],
+            (one for start, end in _lines(text) for one in _leads(leading, text, start, end, names)),
             _named(decorated.finditer(text), names),
             _named((hit for hit in standing.finditer(text) if _is_capital(raw, text, hit)), names),
+            self._written(text, 0, len(text)),
         ):
-            if hits:
-                return hits
-        return list(self._written(text, 0, len(text)))
+            yield [one for one in hits if one.option not in wrong]
+
+    def _judged(self, text: str, names: Mapping[str, str]) -> list[tuple[_Chosen, bool]]:
+        """Options that the answer goes through one by one ("A: wrong. B: right."), each with whether it is right.
+
+        A single "B: no" may as well name B by its text, so that it takes two of them.
+        """
+        found = []
+        for hit in _judging(tuple(names)).finditer(text):
+            option = names[hit["option"]]
+            if isinstance(self.options, Mapping) and _begins(self.options[option], text, hit.start("said")):
+                continue
+            plain = bool(hit["correct"] or hit["wrong"])
+            found.append((_Chosen(option, *hit.span("option")), hit["right"] is not None, plain))
+        several = len({one.option for one, _, _ in found}) > 1
+        return [(one, right) for one, right, plain in found if several or plain]
+
+    def _named_otherwise(self, text: str, given: list[_Chosen]) -> Iterator[_Chosen]:
+        """The option whose text stands right after another one's letter, as in "B) Lima" where Lima is A."""
+        if not isinstance(self.options, Mapping):
+            return
+        for one in given:
+            between = _AFTER_LETTER.match(text, one.end)
+            at = between.end() if between else one.end
+            fits = [name for name, written in self.options.items() if _begins(written, text, at)]
+            if fits and one.option not in fits:
+                yield _Chosen(fits[0], at, at)
 
     def _written(self, text: str, start: int, end: int) -> Iterator[_Chosen]:
         """Options named by their texts."""
@@ -98,15 +140,35 @@ def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     closed = r"(?=\s*$|[)\].:}*_`\"'$,]|\s*[-\u2014]\s|\s+(?:or|and|is (?:the )?(?:right|correct|best|answer))\b)"
     right = r"is (?:the )?(?:right|correct|best|answer)"
     return (
-        re.compile(rf"{_OPEN}*{_WORD}*{_OPEN}*{option}(?:(?<!\W[ai])|{closed}|(?=\s+(?:because|since|as)\\b))"),
-        re.compile(rf"{_OPEN}*{_WORD}*{_OPEN}*{option}{closed}"),
+        re.compile(rf"{_HEAD}{option}(?:(?<!\W[ai])|{closed}|(?=\s+(?:because|since|as)\b))"),
+        re.compile(rf"{_HEAD}{option}{closed}"),
         re.compile(rf"(?:\(|\[|\*\*|`|\b(?:option|choice)\s+[*_`\"'(\[]*){option}(?=[)\]*`\"']|\b(?<=\w))(?!\s*[-/]\w)"
                    rf"|(?<![\w'])(?P<right>{'|'.join(map(re.escape, names))})[)*_`]*\s+{right}\b"),
         re.compile(rf"(?<![\w'.-]){option}(?!-\w)"),
     )  # fmt: skip
 
 
-_ALSO = re.compile(r"\s*[)\].:}*_`\"'$]*\s*(?:,\s*(?:or|and)|,|/|&|\bor\b|\band\b)\s*(?:either\s+)?")
+_AFTER_LETTER = re.compile(r"[\s)\]}.:,=*_`\"'($-]*")
+
+
+@lru_cache(maxsize=256)
+def _judging(names: tuple[str, ...]) -> re.Pattern[str]:
+    """How an answer says of an option that it is right or wrong; `correct` and `wrong` are hardly its text."""
+    option = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.compile(
+        rf"(?<![\w'])(?P<option>{option})(?![\w'])[)\]*_`\"']*\s*"
+        r"(?:[:=\u2014-]|->|\u2192|\bis\b|(?<=[)\]])|(?<=[)\]]\s)|(?=[\u2713-\u274c(]))\s*(?P<said>[*_`\"'(]*"
+        r"(?:(?P<right>(?:the )?(?P<correct>right|correct)|true|yes|yep|\u2713|\u2714|\u2705)"
+        r"|(?P<wrong>wrong|incorrect)|false|no|nope|\u2717|\u2718|\u2716|\u274c))(?:(?<!\w)|(?=[\s*_`\"')]*(?:[.,;\n]|$|[a-z0-9][):])))"
+    )
+
+
+def _begins(written: str, text: str, at: int) -> bool:
+    """Whether an option's text stands in folded `text` at `at`."""
+    return whole(written).match(text, at) is not None
+
+
+_ALSO = re.compile(r"\s*+[)\].:}*_`\"'$]*+\s*+(?:,\s*(?:or|and)|,|/|&|\bor\b|\band\b)\s*(?:either\s+)?")
 
 
 def _leads(pattern: re.Pattern[str], text: str, start: int, end: int, names: Mapping[str, str]) -> Iterator[_Chosen]:

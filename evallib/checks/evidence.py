@@ -6,31 +6,53 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import permutations, product
 from typing import Any, Literal, NamedTuple
 
 from evallib.checks.folding import fold
+from evallib.checks.lookups import ASKED, Sign, is_absent, is_failure, plain_key, sign_of_failure
 from evallib.checks.pairing import Pair, pairs_in_text
 from evallib.checks.vocabulary import Entity, Lexicon, Mention
 
 __all__ = ["Facts", "read_value", "unpacked"]
 
-Sign = Literal["", "error", "absent"]
 _DEEPEST = 60
 _BETWEEN = "\x01"
 """Parts values that are searched in one go; no name runs over it."""
-_FAILED = re.compile(
-    r"\W*(?:error|failed|failure|exception|traceback|not found|unknown|invalid|no such|cannot|could not|unable)\b"
-    r"|.*\b(?:not found|not exist|no such|unknown \w+|no \w+ (?:found|named|called|with))\b"
-)
-"""A text that says a look-up failed."""
-_ABSENT = re.compile(r"(?:not[ _-]?found|missing|no[ _-]?such.*|40[04])\Z")
-_ERROR = re.compile(r"(?:error|fail(?:ed|ure)?|unknown|invalid|rejected|[45]\d\d)\Z")
 _ENVELOPE = {
     "code", "detail", "details", "error", "errors", "errormessage", "exception", "hint", "iserror", "message", "ok",
     "reason", "requestid", "status", "success", "suggestion", "timestamp", "type",
 }  # fmt: skip
 """Keys of an object that only says that something went wrong."""
+_COUNTS = {
+    "count",
+    "found",
+    "hits",
+    "length",
+    "matches",
+    "numresults",
+    "resultcount",
+    "rows",
+    "size",
+    "total",
+    "totalcount",
+}
+"""Keys of how much was found."""
+_BOOKKEEPING = _COUNTS | {
+    "cursor", "duration", "elapsed", "elapsedms", "hasmore", "limit", "next", "nextcursor", "offset", "ok", "page",
+    "pages", "pagesize", "perpage", "requestid", "success", "timestamp", "took", "tookms",
+}  # fmt: skip
+"""Keys beside an empty list that give nothing back."""
+_UNTELLING = {"", "true", "false"}
+"""Values that say nothing beside an error."""
+_ECHOED = {
+    "args", "arguments", "asked", "filter", "filters", "input", "inputs", "keyword", "keywords", "params", "parameters",
+    "q", "query", "request", "requested", "search", "searched", "searchedfor", "searchterm", "term", "terms",
+}  # fmt: skip
+"""Keys under which a result repeats what was asked."""
+_MESSAGE = 300
+"""Characters of a text in which it says that a look-up failed."""
+_FEW_LINES = 4
 
 
 class Facts(NamedTuple):
@@ -38,6 +60,8 @@ class Facts(NamedTuple):
 
     entities: frozenset[Entity]
     pairs: frozenset[Pair]
+    texts: frozenset[str]
+    """Every text in it, folded."""
 
 
 @dataclass(slots=True)
@@ -59,8 +83,8 @@ class _Scope:
 
 
 def unpacked(text: str) -> Any:
-    """The object or list that `text` is the JSON of, else `text`; cut JSON loses its escapes."""
-    if text.lstrip()[:1] not in ("{", "["):
+    """The object, list or text that `text` is the JSON of, else `text`; cut JSON loses its escapes."""
+    if text.lstrip()[:1] not in ("{", "[", '"'):
         return text
     try:
         return json.loads(text)
@@ -70,21 +94,19 @@ def unpacked(text: str) -> Any:
         return re.sub(r"\\[nrt]", "\n", text)
 
 
-def read_value(
-    value: Any, lexicon: Lexicon, kinds: Sequence[tuple[str, str]], *, given: frozenset[Entity] = frozenset()
-) -> Facts:
+def read_value(value: Any, lexicon: Lexicon, kinds: Sequence[tuple[str, str]], *, asked: Facts | None = None) -> Facts:
     """The entities in the decoded texts, keys and numbers of `value`, and the pairs of `kinds` that it puts together.
 
     Two entities belong together when one object holds both, one is the key of the other, one stands in an object right
-    inside the other's, or one line of text pairs them. Where something failed or nothing came back, entities in `given`
-    (the call's own arguments) are an echo and do not count.
+    inside the other's, lists side by side hold them at the same place, or a text pairs them. Where something failed or
+    nothing came back, entities in `asked` (the call's own arguments) are an echo and do not count.
     """
     leaves: list[str] = []
     root = _build(value, leaves, 0)
     root = _Node("lines", [(None, root)]) if isinstance(root, int) else root
-    reader = _Reader(lexicon, kinds, leaves, given)
-    scope = reader.gather(root, given if given and reader.is_empty_but_for_given(root) else frozenset())
-    return Facts(frozenset(scope.everything), frozenset(reader.pairs))
+    reader = _Reader(lexicon, kinds, leaves, asked)
+    scope = reader.gather(root, reader.given if reader.given and reader.is_empty(root) else frozenset())
+    return Facts(frozenset(scope.everything), frozenset(reader.pairs), reader.texts)
 
 
 def _build(value: Any, leaves: list[str], depth: int) -> _Node | int:
@@ -102,11 +124,10 @@ def _build(value: Any, leaves: list[str], depth: int) -> _Node | int:
         fields: list[tuple[int | None, _Node | int]] = [
             (_leaf(str(key), leaves), _build(one, leaves, depth + 1)) for key, one in value.items()
         ]
-        return _Node("object", fields, _sign_of_failure(value))
+        return _Node("object", fields, sign_of_failure(value))
     if isinstance(value, list):
         return _Node("list", [(None, _build(one, leaves, depth + 1)) for one in value])
-    plain = "" if value is None or isinstance(value, bool) or value == 0 else json.dumps(value)
-    return _leaf(plain, leaves)
+    return _leaf("" if value is None else json.dumps(value, default=str), leaves)
 
 
 def _leaf(text: str, leaves: list[str]) -> int:
@@ -114,33 +135,16 @@ def _leaf(text: str, leaves: list[str]) -> int:
     return len(leaves) - 1
 
 
-def _sign_of_failure(value: dict[str, Any]) -> Sign:
-    """`absent` where an object says that what was asked for is not there, `error` where it tells of an error."""
-    named = {_plain(str(key)): one for key, one in value.items()}
-    status = [str(named[key]).lower() for key in ("status", "code") if key in named]
-    if any(named.get(key, True) in (False, "false") for key in ("ok", "success", "found", "exists")):
-        return "absent"
-    if named.get("iserror") is True or named.get("notfound") or any(map(_ABSENT.match, status)):
-        return "absent"
-    if any(named.get(key) for key in ("error", "errors", "exception", "errormessage")) or any(
-        map(_ERROR.match, status)
-    ):
-        return "error"
-    return ""
-
-
-def _plain(key: str) -> str:
-    return re.sub(r"[\s_-]", "", key.lower())
-
-
 class _Reader:
     """Searches all leaves of a value at once, then walks it."""
 
     def __init__(
-        self, lexicon: Lexicon, kinds: Sequence[tuple[str, str]], leaves: Sequence[str], given: frozenset[Entity]
+        self, lexicon: Lexicon, kinds: Sequence[tuple[str, str]], leaves: Sequence[str], asked: Facts | None
     ) -> None:
-        self.kinds, self.given, self.pairs = kinds, given, set[Pair]()
+        self.kinds, self.pairs = kinds, set[Pair]()
+        self.given, self._echoes = (asked.entities, asked.texts) if asked else (frozenset[Entity](), frozenset[str]())
         self._texts = [fold(leaf).text.replace(_BETWEEN, " ") for leaf in leaves]
+        self.texts = frozenset(self._texts)
         self._exact = [frozenset(lexicon.named(text)) for text in self._texts]
         self._mentions: list[list[Mention]] = [[] for _ in leaves]
         starts, at = [], 0
@@ -165,49 +169,96 @@ class _Reader:
         if node.sign == "absent" or (node.sign == "error" and self._only_tells_of_error(node)):
             hidden = self.given
         if node.kind == "lines":
-            found = set().union(*(self._prose(leaf, hidden) for _, leaf in node.fields if isinstance(leaf, int)))
-            return _Scope(found, set())
+            return _Scope(self._lines([leaf for _, leaf in node.fields if isinstance(leaf, int)], hidden), set())
         if node.kind == "list":
             return self._list(node, hidden)
         return self._object(node, hidden)
 
-    def is_empty_but_for_given(self, root: _Node) -> bool:
-        """Whether a result holds an empty part and no value but the call's own arguments."""
-        pending: list[_Node | int] = [root]
+    def is_empty(self, root: _Node) -> bool:
+        """Whether a result holds an empty part, or says that nothing is there, and else repeats what was asked."""
+        pending: list[tuple[int | None, _Node | int]] = [(None, root)]
         empty = False
         while pending:
-            one = pending.pop()
+            key, one = pending.pop()
             if isinstance(one, _Node):
-                pending += [child for _, child in one.fields]
+                pending += one.fields
                 empty = empty or not one.fields
-            elif not self._texts[one].strip():
+            elif (
+                not self._texts[one].strip()
+                or (self._texts[one] == "0" and self._key(key) in _COUNTS)
+                or (self._says_nothing(one) and (root.kind != "lines" or len(root.fields) <= _FEW_LINES))
+            ):
                 empty = True
-            elif not self.exact(one) & self.given:
+            elif not (self._repeats(one) or self._key(key) in _BOOKKEEPING):
                 return False
         return empty
 
+    def _key(self, leaf: int | None) -> str:
+        return "" if leaf is None else plain_key(self._texts[leaf])
+
+    def _repeats(self, leaf: int) -> bool:
+        """Whether a leaf is what was asked for, perhaps with a label, or a text of the arguments."""
+        text = self._texts[leaf]
+        label, _, rest = text.partition(":")
+        labelled = plain_key(label) in _ECHOED and rest.strip(" \"'") in self._echoes
+        return bool(self.exact(leaf) & self.given) or text in self._echoes or labelled
+
+    def _says_nothing(self, leaf: int) -> bool:
+        """Whether a text says that nothing was found, and names nothing but what was asked for."""
+        return self._named(leaf) <= self.given and is_absent(self._marked(leaf))
+
+    def _named(self, leaf: int) -> set[Entity]:
+        return {m.entity for m in self._mentions[leaf]} | self._exact[leaf]
+
+    def _marked(self, leaf: int) -> str:
+        """The first part of a leaf's text, with `ASKED` for each entity."""
+        text, at, parts = self._texts[leaf][: 2 * _MESSAGE], 0, []
+        for one in self._mentions[leaf]:
+            if at <= one.start < len(text):
+                parts += [text[at : one.start], ASKED]
+                at = one.end
+        return "".join([*parts, text[at:]])[:_MESSAGE]
+
     def _only_tells_of_error(self, node: _Node) -> bool:
         return all(
-            (key is not None and _plain(self._texts[key]) in _ENVELOPE)
-            or (isinstance(child, int) and (not self._texts[child].strip() or bool(self.exact(child) & self.given)))
+            self._key(key) in _ENVELOPE
+            or (isinstance(child, int) and (self._texts[child].strip() in _UNTELLING or self._repeats(child)))
             for key, child in node.fields
         )
 
-    def _all(self, leaf: int, hidden: frozenset[Entity]) -> set[Entity]:
-        found = {m.entity for m in self._mentions[leaf]} | self._exact[leaf]
-        if found and found <= self.given and _FAILED.match(self._texts[leaf][:300]):
-            return set()  # "no such incident: INC-7" repeats what was asked for
+    def _all(self, leaf: int, hidden: frozenset[Entity], *, among: bool = False) -> set[Entity]:
+        """The entities of a leaf; `among` others it is a line of a log rather than the message of a failure."""
+        found = self._named(leaf)
+        if found and found <= self.given:
+            told = self._marked(leaf)
+            if is_absent(told) or (not among and is_failure(told)):
+                return set()  # "no such incident: INC-7" repeats what was asked for
         return found - hidden
 
-    def _prose(self, leaf: int, hidden: frozenset[Entity]) -> set[Entity]:
-        found = self._all(leaf, hidden)
+    def _prose(self, leaf: int, hidden: frozenset[Entity], *, among: bool = False) -> set[Entity]:
+        found = self._all(leaf, hidden, among=among)
         mentions = [mention for mention in self._mentions[leaf] if mention.entity in found]
         self.pairs |= {pair for pair, _ in pairs_in_text(self._texts[leaf], mentions, self.kinds)}
         return found
 
+    def _lines(self, leaves: Sequence[int], hidden: frozenset[Entity]) -> set[Entity]:
+        """The entities in the lines of a text; lines put together what one names and what stands listed under it."""
+        lines: list[str] = []
+        found, mentions, at = set[Entity](), list[Mention](), 0
+        for leaf in leaves:
+            shown = self._all(leaf, hidden, among=bool(lines))
+            found |= shown
+            mentions += [
+                Mention(one.entity, one.start + at, one.end + at) for one in self._mentions[leaf] if one.entity in shown
+            ]
+            lines.append(self._texts[leaf])
+            at += len(lines[-1]) + 1
+        self.pairs |= {pair for pair, _ in pairs_in_text("\n".join(lines), mentions, self.kinds)}
+        return found
+
     def _list(self, node: _Node, hidden: frozenset[Entity]) -> _Scope:
         children = [child for _, child in node.fields]
-        leaves = [set(self._prose(child, hidden)) for child in children if isinstance(child, int)]
+        leaves = [self._prose(child, hidden, among=True) for child in children if isinstance(child, int)]
         scopes = [self.gather(child, hidden) for child in children if isinstance(child, _Node)]
         found = set().union(*leaves, *(scope.everything for scope in scopes))
         for first, second in self.kinds:  # a row of a table: one incident and what stands beside it
@@ -222,11 +273,12 @@ class _Reader:
         children: list[_Scope] = []
         for key, child in node.fields:
             named = self._all(key, hidden) if key is not None else set()
+            unseen = self.given if self._key(key) in _ECHOED else hidden
             if isinstance(child, int):
-                found = self._all(child, hidden) if self.exact(child) else self._prose(child, hidden)
+                found = self._all(child, unseen) if self.exact(child) else self._prose(child, unseen)
                 scope = _Scope(found, found)
             else:
-                scope = self.gather(child, hidden)
+                scope = self.gather(child, unseen)
             if named:
                 self._link(named, scope.everything)
                 children.append(_Scope(named | scope.everything, set()))
@@ -237,6 +289,7 @@ class _Reader:
             else:
                 children.append(scope)
         self._own(exact, listed, prose, children)
+        self._side_by_side(node, exact.union(listed, *(scope.everything for scope in children)))
         unlisted = exact.union(*prose, *(scope.unlisted for scope in children))
         return _Scope(unlisted.union(listed, *(scope.everything for scope in children)), unlisted)
 
@@ -246,8 +299,8 @@ class _Reader:
         unlisted = exact.union(*prose, *(scope.unlisted for scope in children))
         for first, second in self.kinds:
             owners = _of(exact, first) or _of(listed, first) or _of(set().union(*prose), first)
-            owned = _of(exact | listed, second)
-            self.pairs |= set(product(owners, owned))
+            one_by_one = len(owners) > 1 and not _of(exact, first) and _of(listed, first)
+            self.pairs |= set(product(owners, _of(exact if one_by_one else exact | listed, second)))
             for one in inner:
                 if not _of(one, first):
                     self.pairs |= set(product(owners, _of(one, second)))
@@ -256,6 +309,20 @@ class _Reader:
             alone = _of(unlisted, first)
             if len(alone) == 1:
                 self.pairs |= set(product(alone, _of(unlisted, second)))
+
+    def _side_by_side(self, node: _Node, shown: set[Entity]) -> None:
+        """Note what lists, or objects with the same keys, hold at the same place: columns of one table."""
+        columns: dict[tuple[str, ...], list[list[set[Entity]]]] = {}
+        for _, child in node.fields:
+            if isinstance(child, _Node) and child.kind in ("list", "object"):
+                leaves = [one for _, one in child.fields if isinstance(one, int)]
+                if 1 < len(leaves) == len(child.fields):
+                    keys = ["" if key is None else self._texts[key] for key, _ in child.fields]
+                    columns.setdefault(tuple(keys), []).append([self._named(leaf) & shown for leaf in leaves])
+        for table in columns.values():
+            for one, other in permutations(table, 2):
+                for (first, second), (here, there) in product(self.kinds, zip(one, other, strict=True)):
+                    self.pairs |= set(product(_of(here, first), _of(there, second)))
 
     def _link(self, some: set[Entity], others: set[Entity]) -> None:
         for first, second in self.kinds:

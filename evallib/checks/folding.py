@@ -14,6 +14,8 @@ _DASHES = "\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d"  # not the em dash:
 _SINGLE = "\u2018\u2019\u201a\u201b\u02bc\u02b9\u2032\uff07"
 _DOUBLE = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\uff02"
 _BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_WIDE = {chr(0xFF01 + nth): chr(0x21 + nth) for nth in range(94)}
+"""Full-width forms of ASCII, as East Asian keyboards give them."""
 # Format characters (soft hyphen, zero widths, direction marks, tags), variation selectors, fillers, controls.
 UNSEEN = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -23,6 +25,7 @@ UNSEEN = (
 _JOINERS = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _SPELLINGS = str.maketrans(
     {
+        **_WIDE,
         **dict.fromkeys(_DASHES, "-"),
         **dict.fromkeys(_SINGLE, "'"),
         **dict.fromkeys(_DOUBLE, '"'),
@@ -48,7 +51,7 @@ class Folded:
 
 
 def fold(text: str, *, lower: bool = True) -> Folded:
-    """`text` in lower case, composed (NFC), with plain dashes, quotes and blanks and without unseen characters."""
+    """`text` in lower case, composed (NFC), with plain dashes, quotes, blanks and widths, without unseen characters."""
     if text.isascii():
         return Folded(text.lower() if lower else text)
     if unicodedata.is_normalized("NFC", text):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -26,6 +26,13 @@ __all__ = ["Groundedness"]
 _DENIED_BEFORE = re.compile(
     r"\b(?:no|without|lack of|nonexistent|non-existent|unknown|fictitious|missing)(?: [\w-]+){0,4}\W*$"
 )
+_NONE_SUCH = re.compile(
+    r"(?:\b(?:no|none|zero|not any|nothing|neither|nor|without(?: any)?)|n't any?)"
+    r"(?: (?!one\b)(?:of|at|with|rated|incidents?|tickets?|cases?|is|are|was|were|an?|any|open|other|more|"
+    r"further|active|current|new|the|them|these|level|severity|priority)){0,5}\W*$"
+)
+_BUT = re.compile(r"[^.!?\n]{0,40}\b(?:besides|except|other than|apart from|but)\b")
+"""An exception says of what it names that it is so."""
 _DENIED_AFTER = re.compile(
     r"\W*(?:\w+\W+){0,3}?(?:is|was|be|seems|appears|looks)\b(?: \w+)? "
     r"(?:unknown|missing|non-?existent|absent|fictitious|invalid|unrecogni[sz]ed|made up|unavailable)\b"
@@ -47,6 +54,7 @@ class Groundedness(TurnCheck):
     denied, or named because the question does; no result makes it real. An empty answer claims nothing, never passes.
     """
 
+    revision: ClassVar[int] = 2  # ids beside names, lists and columns, echoes of every wording
     check: Literal["groundedness"]
     evidence: Literal["turn", "conversation"] = "turn"
     vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)
@@ -86,6 +94,8 @@ class Groundedness(TurnCheck):
             return True
         if entity in evidence.lexicon.reserved:
             return claims.denies(entity)
+        if any(entity.kind == second for _, second in self.pairs) and claims.excludes(entity):
+            return True
         return entity in evidence.shown
 
     def _verdict(  # noqa: PLR0917  # all that was found
@@ -135,12 +145,12 @@ class _Evidence:
             self._call(turn.step, place, call)
 
     def _call(self, step: int, place: int, call: ToolCall) -> None:
-        given = read_value(dict(call.arguments), self.lexicon, ()).entities
+        asked = read_value(dict(call.arguments), self.lexicon, ())
         if call.error is not None or call.result is None:
-            self.repeated |= given
+            self.repeated |= asked.entities
             return
-        facts = read_value(call.result, self.lexicon, self.kinds, given=given)
-        self.repeated |= given - facts.entities
+        facts = read_value(call.result, self.lexicon, self.kinds, asked=asked)
+        self.repeated |= asked.entities - facts.entities
         for entity in facts.entities - self.lexicon.reserved:
             self.shown.setdefault(entity, (step, place))
         self.pairs |= facts.pairs
@@ -168,6 +178,15 @@ class _Claims:
         """Whether every mention of `entity` stands in a clause that denies it."""
         there = [one for one in self.mentions if one.entity == entity]
         return bool(there) and all(_denied(self.reading, one) for one in there)
+
+    def excludes(self, entity: Entity) -> bool:
+        """Whether every mention says that nothing is so, as in "no SEV3 incidents": a value, and no invented name."""
+        there = [one for one in self.mentions if one.entity == entity]
+        text = self.reading.text
+        return bool(there) and all(
+            _NONE_SUCH.search(text[max(one.start - 60, 0) : one.start]) and not _BUT.match(text[one.end : one.end + 60])
+            for one in there
+        )
 
     def named(self, entity: Entity) -> str:
         """The entity as the answer writes it."""

@@ -18,17 +18,27 @@ class Figure(NamedTuple):
     """The other way to read it (4.183 is 4183 where dots part thousands); None when there is one way only."""
     percent: bool
     unit: str
-    """The word or sign right after it, in lower case; empty where there is none."""
+    """The word or sign right after it, in lower case, or the sign before it; empty where there is none."""
     start: int
     end: int
+    unit_at: tuple[int, int] = (0, 0)
+    """Where the unit stands, and where a word stands that may be a currency before it (EUR 5); empty where none is."""
+    before: tuple[int, int] = (0, 0)
 
 
 _GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\.\d{3}){2,}|(?:\.\d{3})+(?=,\d)|(?: \d{3})+|(?:_\d{3})+|(?:'\d{3})+)"
-_NUMBER = re.compile(
-    r"(?<![\w.])(?:(?<![\d)\]])(?P<sign>[-+]))?(?P<lead>[$\u20ac\u00a3] ?)?"  # no minus of a difference or a range
-    rf"(?:(?P<whole>(?:{_GROUPED})(?!\d)|\d+)(?P<part>[.,]\d+)?(?![.,]\d)(?P<power>e[-+]?\d+)?"
-    r"|(?P<run>\d+(?:[.,]\d+)+))"
+_NO_QUANTITY = (
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[t ]?\d{1,2}:\d\d[\d:.]*z?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}"
+    r"|\d{1,2}/\d{1,2}/\d\d|\d+(?::\d+)+|24/7"
 )
+"""Dates, times of the day, ratios."""
+_NUMBER = re.compile(
+    rf"(?<![\w.])(?<![^\W\d_]-)(?:(?P<other>(?:{_NO_QUANTITY})(?![\w]))"
+    r"|(?:(?<![\d)\]%])(?P<sign>[-+]))?(?P<lead>[$\u20ac\u00a3] ?)?"  # no minus of a difference or a range
+    rf"(?:(?P<whole>(?:{_GROUPED})(?!\d)|\d+)(?P<part>[.,]\d+)?(?![.,]\d)(?P<power>e[-+]?\d+)?"
+    r"|(?P<run>\d+(?:[.,]\d+)+)))"
+)
+_CODE_BEFORE = re.compile(r"(?<!\w)[^\W\d_]{3}[*_`]* ?[*_`]*\Z")
 _PERCENT = re.compile(r"[*_`]*\s?(?:\\?%|percent\b|per cent\b)")
 _UNIT = re.compile(r"[*_`]*[ \t-]?[*_`]*(?P<unit>[^\W\d_]+(?:/[^\W\d_]+)?|[\u00b0][^\W\d_]?|[$\u20ac\u00a3])")
 _SCALES = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
@@ -38,9 +48,12 @@ def figures(text: str) -> Iterator[Figure]:
     """The numbers in folded `text`, in order.
 
     Thousands may be parted by commas, blanks, `_`, or apostrophes, decimals by a dot or (where no thousands fit) a
-    comma; `4.183` and `4,183` can be read both ways and say so. `4 thousand` and `4k` are 4000.
+    comma; `4.183` and `4,183` can be read both ways and say so. `4 thousand` and `4k` are 4000. Dates, times of
+    the day, `24/7` and the digits of an id (KB-42) are no numbers.
     """
     for hit in _NUMBER.finditer(text):
+        if hit["other"]:
+            continue
         if hit["run"]:
             yield from _listed(hit["run"], hit.start("run"))
         else:
@@ -57,15 +70,17 @@ def _figure(text: str, hit: re.Match[str]) -> Figure:
     value, other = _values(hit["whole"], hit["part"] or "")
     factor = (-1.0 if hit["sign"] == "-" else 1.0) * 10.0 ** _power(hit["power"])
     percent = _PERCENT.match(text, hit.end()) is not None
-    following = None if percent else _UNIT.match(text, hit.end())
-    unit, end = following["unit"] if following else (hit["lead"] or "").strip(), hit.end()
-    if following and unit in _SCALES and (unit != "k" or following.start("unit") == end):
-        factor *= _SCALES[unit]
+    following, end = None if percent else _UNIT.match(text, hit.end()), hit.end()
+    if following and following["unit"] in _SCALES and (following["unit"] != "k" or following.start("unit") == end):
+        factor *= _SCALES[following["unit"]]
         end = following.end()
-        later = _UNIT.match(text, end)
-        unit = later["unit"] if later else (hit["lead"] or "").strip()
+        following = _UNIT.match(text, end)
+    unit_at = following.span("unit") if following else hit.span("lead") if hit["lead"] else (0, 0)
+    code = _CODE_BEFORE.search(text[max(hit.start() - 10, 0) : hit.start()])
+    before = (max(hit.start() - 10, 0) + code.start(), hit.start()) if code else (0, 0)
     other = None if other is None else other * factor
-    return Figure(text[hit.start() : end], value * factor, other, percent, unit, hit.start(), end)
+    unit = text[slice(*unit_at)].strip()
+    return Figure(text[hit.start() : end], value * factor, other, percent, unit, hit.start(), end, unit_at, before)
 
 
 def _power(written: str | None) -> int:

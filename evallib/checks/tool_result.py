@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
 from evallib.checks.calls import ExpectedCall
-from evallib.checks.folding import shown
+from evallib.checks.extraction import is_blank
+from evallib.checks.folding import fold, shown
+from evallib.checks.lookups import is_failure, sign_of_failure
 from evallib.checks.responses import decoded, failure, is_open, origin, responses
 from evallib.checks.tools import ToolCheck, contains
 from evallib.records import Sample, ToolCall, Verdict, canonical_json
@@ -35,15 +37,17 @@ class ToolResult(ToolCheck):
 
     `result` is held against the JSON of the response as arguments are in `tool_called`; a text against the whole text.
     Results that answer a call of an earlier step count, as that of a write approved only now. One that says the call
-    still waits for a person never does; one with an error does only with `no_error: false`.
+    still waits for a person never does; one that tells of an error, in a status or a message too, does only with
+    `no_error: false`. Without `result` any that is not empty will do.
     """
 
+    revision: ClassVar[int] = 2  # a status or a message of an error is one, and nothing is no result
     check: Literal["tool_result"]
     tool: str = Field(min_length=1)
     args: Mapping[str, Any] = Field(default_factory=dict)
     """What the call that gave it has at least."""
     result: Any = None
-    """What it holds at least; without it, any result will do."""
+    """What it holds at least; without it, any that is not empty will do."""
     at_least: int = Field(default=1, ge=1)
     """So many responses."""
     no_error: bool = True
@@ -83,11 +87,29 @@ class ToolResult(ToolCheck):
         failed = failure(response)
         if failed and self.no_error:
             return f"came back with the error {shown(failed, 120)}"
+        if self.no_error and response.error is None:
+            unsaid = self._tells_of_failure(response.result or "")
+            if unsaid:
+                return unsaid
         body = decoded(response.result) if response.error is None else {"error": response.error}
         if self.result is not None and not contains(body, self.result):
             came = response.result if response.error is None else response.error
             return f"gave {shown(came or '', 120)}, which lacks {_lacking(body, self.result)}"
         return ""
+
+    def _tells_of_failure(self, text: str) -> str:
+        """Why a result is none though it names no `error`; empty where it is one, or `result` asks for that."""
+        body = decoded(text)
+        if isinstance(body, Mapping):
+            asked = self.result if isinstance(self.result, Mapping) else {}
+            left = {key: value for key, value in body.items() if key not in {*asked, "found", "exists"}}
+            return f"says that it failed: {shown(text, 120)}" if sign_of_failure(left) else ""
+        if self.result is not None:
+            return ""
+        if body is None or (isinstance(body, str) and is_blank(body)):
+            return "gave nothing back"
+        failed = isinstance(body, str) and is_failure(fold(body).text)
+        return f"says that it failed: {shown(text, 120)}" if failed else ""
 
 
 def _lacking(body: object, wanted: object, path: str = "") -> str:

@@ -11,7 +11,7 @@ from evallib.checks.base import Check, Texts
 from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Verdict, canonical_json
 
-__all__ = ["ToolBudget", "ToolCalled", "ToolCheck", "ToolForbidden", "contains", "spelled"]
+__all__ = ["ToolBudget", "ToolCalled", "ToolCheck", "ToolForbidden", "contains", "in_words", "spelled"]
 
 
 class ToolCheck(Check):
@@ -86,9 +86,7 @@ class ToolCalled(_NamesTools):
             return f"called were {', '.join(dict.fromkeys(call.name for call in calls))}"
         nth, call = max(named, key=lambda one: sum(_agrees(one[1], key, value) for key, value in self.args.items()))
         off = [key for key, value in self.args.items() if not _agrees(call, key, value)]
-        given = (
-            f"{key} {canonical_json(call.arguments[key])}" if key in call.arguments else f"no {key}" for key in off
-        )
+        given = (f"{key} {in_words(call.arguments[key])}" if key in call.arguments else f"no {key}" for key in off)
         return f"nearest is call {nth}, {call.name} with {', '.join(given)}"
 
 
@@ -156,9 +154,17 @@ def _agrees(call: ToolCall, key: str, value: object) -> bool:
     return contains(call.arguments, {key: value})
 
 
+def in_words(value: object) -> str:
+    """What a target sent, as a reason shows it: its JSON, or as Python spells it where it is none, as NaN."""
+    try:
+        return canonical_json(value)
+    except (ValueError, TypeError, RecursionError):
+        return repr(value)
+
+
 def spelled(call: ToolCall) -> str:
     """The call as a reason shows it, cut where it is long."""
-    text = f"{call.name}({canonical_json(dict(call.arguments))[1:-1]})"
+    text = f"{call.name}({in_words(dict(call.arguments))[1:-1]})"
     return text if len(text) <= 160 else f"{text[:155]} ...)"
 
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import field_validator, model_validator
 
 from evallib.checks.calls import ExpectedCall, listed
-from evallib.checks.tools import ToolCheck, spelled
-from evallib.records import Sample, ToolCall, Verdict, canonical_json
+from evallib.checks.tools import ToolCheck, in_words, spelled
+from evallib.records import Sample, ToolCall, Verdict
 
 __all__ = ["RequiredCall", "Trajectory"]
 
@@ -160,6 +160,6 @@ def _at(one: _Made) -> str:
 
 def _off(wanted: ExpectedCall, call: ToolCall) -> str:
     return ", ".join(
-        f"{name} ({canonical_json(call.arguments[name]) if name in call.arguments else 'absent'})"
+        f"{name} ({in_words(call.arguments[name]) if name in call.arguments else 'absent'})"
         for name in wanted.misses(call.arguments)
     )

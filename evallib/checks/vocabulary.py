@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -60,7 +60,10 @@ class Lexicon:
             for name in (*entry.names, *entry.reserved):
                 self._named.setdefault(_name(name), []).append(Entity(kind, _name(name)))
         self._ambiguous = {kind: tuple(map(_name, entry.ambiguous)) for kind, entry in vocabulary.items()}
-        self._patterns = {kind: _pattern(entry) for kind, entry in vocabulary.items()}
+        self._names = {kind: _names(entry) for kind, entry in vocabulary.items()}
+        self._ids = {
+            kind: rf"(?i:\b(?:{ungrouped(entry.pattern)})\b)" for kind, entry in vocabulary.items() if entry.pattern
+        }
 
     def find(self, text: str) -> list[Mention]:
         """Every mention in folded `text`, in order."""
@@ -74,10 +77,13 @@ class Lexicon:
 
     def _of_kind(self, kind: str, text: str) -> Iterator[Mention]:
         ambiguous = self._ambiguous[kind]
-        loose = bool(self.kinds[kind].pattern)
-        for start, end in places(self._patterns[kind], text) if self._patterns[kind] else ():
+        loose = kind in self._ids
+        found = _whole_names(self._names[kind], text, loose=loose)
+        # Ids are looked for by themselves: a name that an id goes on from (LB-2 in LB-20) must not hide it.
+        found += [hit for hit in places(self._ids[kind], text) if _is_whole(text, *hit, loose=True)] if loose else []
+        for start, end in _outermost(found):
             name = " ".join(text[start:end].split())
-            if name not in ambiguous and _is_whole(text, start, end, loose=loose):
+            if name not in ambiguous:
                 yield Mention(Entity(kind, name), start, end)
         for start, end in _claimed(kind, ambiguous, text) if ambiguous else ():
             yield Mention(Entity(kind, " ".join(text[start:end].split())), start, end)
@@ -87,14 +93,47 @@ def _name(name: str) -> str:
     return " ".join(fold(name).text.split())
 
 
-def _pattern(kind: EntityKind) -> str:
-    """RE2 for the names (longest first) and ids of a kind; ambiguous names are looked for by their wording."""
+def _names(kind: EntityKind) -> tuple[str, ...]:
+    """The names of a kind to look for, longest first; ambiguous names are looked for by their wording."""
     ambiguous = set(map(_name, kind.ambiguous))
-    names = sorted({_name(one) for one in (*kind.names, *kind.reserved)} - ambiguous, key=lambda one: (-len(one), one))
-    parts = [r"\s+".join(map(_escaped, name.split())) for name in names]
-    if kind.pattern:
-        parts.append(rf"\b(?:{ungrouped(kind.pattern)})\b")
-    return f"(?i:{'|'.join(parts)})" if parts else ""
+    names = {_name(one) for one in (*kind.names, *kind.reserved)} - ambiguous
+    return tuple(sorted(names, key=lambda one: (-len(one), one)))
+
+
+def _whole_names(names: tuple[str, ...], text: str, *, loose: bool) -> list[tuple[int, int]]:
+    """Where folded `text` holds one of `names` as a whole."""
+    if not names:
+        return []
+    hits = places(f"(?i:{'|'.join(_spaced(name, _escaped) for name in names)})", text)
+    if all(_is_whole(text, *hit, loose=loose) for hit in hits):
+        return hits
+    # What is no whole name may hide one: "desk lamp" in "desk lamps" hides "desk". This asks of each alternative.
+    return [hit.span() for hit in _bounded(names, loose=loose).finditer(text)]
+
+
+@lru_cache(maxsize=256)
+def _bounded(names: tuple[str, ...], *, loose: bool) -> re.Pattern[str]:
+    """The same question as `_is_whole`, asked inside the search."""
+    before = r"(?<![^\W_])(?<![^\W_]_)" + ("" if loose else r"(?<![^\W_]-)")
+    after = r"(?![^\W_])(?!_[^\W_])" + (r"(?!-\d)" if loose else r"(?!-[^\W_])")
+    parts = [
+        (before if name[0].isalnum() else "") + _spaced(name, re.escape) + (after if name[-1].isalnum() else "")
+        for name in names
+    ]
+    return re.compile("|".join(parts))
+
+
+def _spaced(name: str, escaped: Callable[[str], str]) -> str:
+    return r"\s+".join(map(escaped, name.split()))
+
+
+def _outermost(hits: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The hits that stand in no other: an id in a longer name is that name, and the other way round."""
+    reach = -1
+    for start, end in sorted(set(hits), key=lambda hit: (hit[0], -hit[1])):
+        if end > reach:
+            yield start, end
+            reach = end
 
 
 def _escaped(word: str) -> str:

@@ -1,8 +1,8 @@
 """Worker processes for code checks, seen from evallib: started when first needed, fed, watched, replaced, ended.
 
 A worker never runs a check's code itself, so it stays clean and serves one batch after the other. It sits in a session
-of its own, in an empty temporary folder, with an environment of a few names; it ends when its stdin is closed, also
-by the death of this process.
+of its own, in an empty temporary folder, with an environment of a few names; it ends when its socket is
+closed, also by the death of this process.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import selectors
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -87,50 +88,56 @@ def _serve(numbers: Sequence[int], task: Task, seconds: float, replies: dict[int
 
 
 class _Worker:
-    """One worker process, and the pipes to and from it."""
+    """One worker process, and the socket to it: unlike a pipe, nobody can open it anew through /proc."""
 
     def __init__(self) -> None:
         self.sent = 0
         self.folder = tempfile.mkdtemp(prefix="evallib-code-")
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        self.line, theirs = socket.socketpair()
         try:
             self.process = subprocess.Popen(
-                [sys.executable, *_FLAGS, str(_SCRIPT), str(cores())], bufsize=0, stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self.folder, start_new_session=True,
+                [sys.executable, *_FLAGS, str(_SCRIPT), str(cores())], bufsize=0, stdin=theirs.fileno(),
+                stdout=theirs.fileno(), stderr=subprocess.DEVNULL, cwd=self.folder, start_new_session=True,
                 env={**kept, **_FIXED, "HOME": self.folder, "TMPDIR": self.folder},
             )  # fmt: skip
         except OSError as error:
+            self.line.close()
             shutil.rmtree(self.folder, ignore_errors=True)
             raise InfrastructureError(f"the worker of code checks cannot be started: {error}") from error
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.to, self.back = self.process.stdin, self.process.stdout
-        os.set_blocking(self.to.fileno(), False)
+        finally:
+            theirs.close()
+        self.line.setblocking(False)
 
     def serve(self, numbers: Sequence[int], task: Task, seconds: float) -> Iterator[tuple[int, Reply]]:
         """(number, reply) as they come, until all have replied or the worker is gone or stuck."""
         base, self.sent = self.sent, self.sent + max(numbers) + 1
-        outbox = _Outbox(self.to.fileno(), (_frame(base + number, task(number), seconds) for number in numbers))
+        outbox = _Outbox(self.line, (_frame(base + number, task(number), seconds) for number in numbers))
         heard, left = b"", len(numbers)
         with selectors.DefaultSelector() as selector:
-            selector.register(self.back, selectors.EVENT_READ)
-            selector.register(self.to, selectors.EVENT_WRITE)
+            selector.register(self.line, selectors.EVENT_READ | selectors.EVENT_WRITE)
             while left:
-                ready = [key.fileobj for key, _ in selector.select(seconds + _GRACE_S)]
-                if self.to in ready and not outbox.push():
-                    selector.unregister(self.to)
-                if self.back in ready:
-                    chunk = os.read(self.back.fileno(), 1 << 16)
+                ready = sum(events for _, events in selector.select(seconds + _GRACE_S))
+                if ready & selectors.EVENT_WRITE and not outbox.push():
+                    selector.modify(self.line, selectors.EVENT_READ)
+                if ready & selectors.EVENT_READ:
+                    chunk = self._hear()
                     *lines, heard = (heard + chunk).split(b"\n")
                     left -= len(lines)
                     yield from (_read(line, base, seconds) for line in lines)
-                if not ready or (self.back in ready and not chunk):
+                if not ready or (ready & selectors.EVENT_READ and not chunk):
                     return
+
+    def _hear(self) -> bytes:
+        """What the worker says next; empty when it is gone."""
+        try:
+            return self.line.recv(1 << 16)
+        except ConnectionResetError:  # it died with frames unread
+            return b""
 
     def close(self) -> None:
         """End the worker and what it runs."""
-        self.to.close()
-        self.back.close()
+        self.line.close()
         try:
             self.process.wait(5)
         except subprocess.TimeoutExpired:
@@ -140,17 +147,17 @@ class _Worker:
 
 
 class _Outbox:
-    """Frames on their way into a pipe that takes as much as it can hold."""
+    """Frames on their way into a socket that takes as much as it can hold."""
 
-    def __init__(self, pipe: int, frames: Iterator[bytes]) -> None:
-        self.pipe, self.frames, self.unsent = pipe, frames, b""
+    def __init__(self, line: socket.socket, frames: Iterator[bytes]) -> None:
+        self.line, self.frames, self.unsent = line, frames, b""
 
     def push(self) -> bool:
         """Write once; False when nothing is left, or when nobody reads, which the worker's silence will tell."""
         self.unsent = self.unsent or next(self.frames, b"")
         try:
-            written = os.write(self.pipe, self.unsent)
-        except BrokenPipeError:
+            written = self.line.send(self.unsent) if self.unsent else 0
+        except (BrokenPipeError, ConnectionResetError):
             return False
         self.unsent = self.unsent[written:]
         return bool(written)
