@@ -12,7 +12,7 @@ from evallib.entries import CAUSES, READINGS, Difference, Reading, Resolution, R
 from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
 from evallib.records import Outcome, Sample, Verdict, digest
-from evallib.scoring import fold
+from evallib.scoring import fold, outcome_word
 from evallib.standing import Readings, Rubrics, Stand, State, answer_digest, live_entries
 from evallib.store import LoggedEntry, Run, append_entry
 from evallib.suite import Suite
@@ -154,7 +154,7 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
         reason=_plain(reason.strip()),
         blind=blind,
-        strict=_in_words(named[0]) if check else f"{_word(outcome.passed)}: {outcome.reason}",
+        strict=_in_words(named[0]) if check else f"{outcome_word(outcome.passed)}: {outcome.reason}",
         answer_digest=answer_digest(found),
         criteria_digest=named[0].decides if check else digest([v.decides for v in verdicts], 16),
         rubric_digest=Rubrics(run, live_entries(log)).digest(case, check),
@@ -343,9 +343,5 @@ def _plain(text: str) -> str:
     )
 
 
-def _word(passed: bool | None) -> str:  # noqa: FBT001  # the verdict itself, no switch
-    return {True: "pass", False: "fail", None: "error"}[passed]
-
-
 def _in_words(verdict: Verdict) -> str:
-    return f"{_word(verdict.passed)}: {verdict.reason}"
+    return f"{outcome_word(verdict.passed)}: {verdict.reason}"

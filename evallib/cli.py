@@ -272,7 +272,8 @@ def _add_reading(commands: Any) -> None:
     adjudicate.add_argument("--sighted", action="store_true", help="show what strict says while reading")
     adjudicate.add_argument("--only", nargs="+", default=[], metavar="WORD", help=_FACETS)
     adjudicate.add_argument("--check", default="", help="read verdicts of this check; whole answers when left out")
-    adjudicate.add_argument("--seed", type=int, help="of a blind queue's draw and order (default: from the runs)")
+    adjudicate.add_argument("--seed", type=int, help="of a draw and its order (default: from the runs)")
+    _add_planning(adjudicate)
     adjudicate.add_argument("--reading", help="pass, fail, infra or unsure")
     adjudicate.add_argument("--cause", default="unknown")
     adjudicate.add_argument("--reason", default="")
@@ -284,6 +285,17 @@ def _add_reading(commands: Any) -> None:
     agreement = _command(commands, "agreement", "agreement", words)
     agreement.add_argument("run", nargs="+")
     _json(agreement)
+
+
+def _add_planning(adjudicate: argparse.ArgumentParser) -> None:
+    adjudicate.add_argument("--plan", action="store_true", help="draw what is to be read, before anybody reads")
+    adjudicate.add_argument("--passes", type=int, metavar="N", help="strict passes drawn of each part (default 60)")
+    adjudicate.add_argument("--twice", type=float, metavar="SHARE", help="for two readers (default 0.1)")
+    again = "shown to its reader again, blind, after a week (default 0.05)"
+    adjudicate.add_argument("--again", type=float, metavar="SHARE", help=again)
+    adjudicate.add_argument("--each-check", action="store_true", help="draw verdicts of each check, not whole answers")
+    adjudicate.add_argument("--supersede", default="", metavar="REASON", help="why it replaces a plan that stands")
+    adjudicate.add_argument("--plan-id", default="", metavar="ID", help="read by that plan, not by the newest")
 
 
 def _add_reporting(commands: Any) -> None:

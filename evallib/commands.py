@@ -197,7 +197,7 @@ def metrics(given: Arguments) -> int:
 
 def _five_fields(figures: Any) -> dict[str, Any]:
     """The five fields article 3 reads: counts, rate, floor, and whether every required case passed each time."""
-    label = figures.views[0].label
+    label = figures.label
     outcomes, gate = figures.outcomes, figures.suite.gate
     passed = int(outcomes["passed"].fillna(False).sum())
     required = outcomes[outcomes["required"]]
@@ -208,6 +208,7 @@ def _five_fields(figures: Any) -> dict[str, Any]:
         "minimum_pass_rate": gate.pass_rate if gate else None,
         "required_cases_passed": bool(required["passed_deterministic"].fillna(False).all()),
         **({"view": figures.view, "post_hoc": True, "label": label} if label else {}),
+        **figures.readings,
     }
 
 

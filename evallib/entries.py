@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from evallib.errors import InputError
 from evallib.strict_yaml import Document, Written, first_problem, parse_flat
@@ -166,18 +166,34 @@ class Stratum(Written):
     """What was drawn, as `case/sample`; all of them is a census, else a seeded random draw."""
     twice: tuple[str, ...] = ()
     """Those of the drawn items that two people are to read."""
+    again: tuple[str, ...] = ()
+    """Those of the drawn items that their reader is shown again, blind, after the plan's `again_days`."""
 
 
 class Plan(_Entry):
-    """What is to be read, drawn before reading."""
+    """What is to be read, drawn before reading: a function of the runs and of what stands here above the strata."""
 
     kind: Literal["plan"] = "plan"
     runs: tuple[Text, ...] = Field(min_length=1)
     seed: int
+    passes: int = Field(default=60, ge=1)
+    """Strict passes drawn of each run and check at most; all where there are no more."""
+    twice_share: float = Field(default=0, ge=0, le=1)
     again_share: float = Field(default=0, ge=0, le=1)
-    """Share of one's own items that are shown again, blind, after `again_days`."""
     again_days: int = Field(default=7, ge=0)
     strata: tuple[Stratum, ...] = Field(min_length=1)
+    after: int = Field(default=0, ge=0)
+    """Readings of these runs that stood when it was drawn: their readers could have known what a draw would hold."""
+    replaces: tuple[Text, ...] = ()
+    """Ids of the plans of the same items that it stands in for."""
+    reason: str = ""
+    """Why it replaces them."""
+
+    @model_validator(mode="after")
+    def _replaces_with_a_reason(self) -> Self:
+        if self.replaces and not self.reason.strip():
+            raise ValueError("a plan that replaces others needs a reason")
+        return self
 
 
 class Change(Written):

@@ -69,6 +69,18 @@ class Exhibits:
 
         return pd.DataFrame([[_heading(s), s["caption"]] for s in self._summaries], columns=["view", "caption"])
 
+    def coverage(self) -> pd.DataFrame:
+        """One row per check and strict verdict: how much people read, by how many, blind or not, and how chosen."""
+        import pandas as pd
+
+        columns = ["check", "strict", "of", "read", "by two", "readers", "blind", "chosen"]
+        parts = [part for figures in self.views for part in figures.parts]
+        rows = [
+            [p.check or "(answer)", p.strict, p.of, p.read, p.by_two, p.readers, p.blind, "; ".join(p.chosen)]
+            for p in parts
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
     def checks(self) -> pd.DataFrame:
         """One row per check: in each view its mean in raw units and its counts."""
         import pandas as pd

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evallib.coverage import Part, read_words, unequal_words
 from evallib.errors import InputError
 from evallib.gate import Decision, Gate, decide
 from evallib.metrics import Summary, summarise
@@ -16,7 +17,7 @@ from evallib.sense import unreachable
 from evallib.store import Run, open_run, read_log
 from evallib.strict_yaml import load_yaml, read_as
 from evallib.suite import Suite
-from evallib.views import View, open_view, outcomes_frame, verdicts_frame, view_names
+from evallib.views import View, open_view, outcomes_frame, verdicts_frame, view_label, view_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,19 +46,44 @@ class Figures:
         """The suite whose criteria stand in this view."""
         return self.views[0].suite
 
+    @property
+    def label(self) -> str:
+        """The words every figure of these runs carries."""
+        return view_label(*self.views)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """How much of each run was read, by check and strict verdict; empty outside the read view."""
+        return tuple(part for view in self.views for part in view.parts)
+
+    @property
+    def readings(self) -> dict[str, Any]:
+        """What stands beside every read figure: the counts of each run, and where the runs are not read alike."""
+        if not self.parts:
+            return {}
+        return {"readings": [view.readings for view in self.views], "read_unequally": unequal_words(self.parts) or None}
+
+    @property
+    def read_sentence(self) -> str:
+        """How much of each run was read and how, in words, and whether they are read alike; empty for other views."""
+        said = [_read_sentence(view) for view in self.views if view.parts]
+        return " ".join([*said, *filter(None, [unequal_words(self.parts)])])
+
     @cached_property
     def outcomes(self) -> pd.DataFrame:
         """One row per planned sample."""
         import pandas as pd
 
-        return pd.concat([outcomes_frame(view) for view in self.views], ignore_index=True)
+        frames = [outcomes_frame(view) for view in self.views]
+        return pd.concat(frames, ignore_index=True).assign(label=self.label)
 
     @cached_property
     def verdicts(self) -> pd.DataFrame:
         """One row per verdict."""
         import pandas as pd
 
-        return pd.concat([verdicts_frame(view) for view in self.views], ignore_index=True)
+        frames = [verdicts_frame(view) for view in self.views]
+        return pd.concat(frames, ignore_index=True).assign(label=self.label)
 
     def summary(self, ks: Sequence[int] = ()) -> dict[str, Any]:
         """What `evallib metrics --json` prints; in the read view with how much was read."""
@@ -73,9 +99,9 @@ class Figures:
         if left_out:
             summary["judges_left_out"] = left_out
             summary["caption"] += f" Model judges were left out of this run: {', '.join(left_out)}."
-        if self.views[0].readings:
-            summary["readings"] = [view.readings for view in self.views]
-            summary["caption"] += " " + " ".join(_read_sentence(view) for view in self.views)
+        if self.parts:
+            summary |= self.readings
+            summary["caption"] += f" {self.read_sentence}"
             summary["corrected"] = [dict(view.corrected) for view in self.views]
             summary["caption"] += " " + " ".join(view.corrected["sentence"] for view in self.views)
         return summary
@@ -87,7 +113,7 @@ class Figures:
         planned = view.run.plan["gate_digest"]
         chosen_after = gate_digest(wanted) != planned
         checks_of = {case.id: [b.check.id for b in view.suite.bound[case.id]] for case in view.suite.cases}
-        return decide(
+        decision = decide(
             wanted,
             self.outcomes,
             self.verdicts,
@@ -97,6 +123,7 @@ class Figures:
             checks_of={} if view.suite.recorded or view.run.plan.get("imported") else checks_of,
             left_out=view.left_out_judges,
         )
+        return replace(decision, readings=self.readings, read_sentence=self.read_sentence)
 
 
 def gate_digest(gate: Gate | None) -> str:
@@ -108,15 +135,9 @@ def gate_digest(gate: Gate | None) -> str:
 
 def _read_sentence(view: View) -> str:
     r = view.readings
-    blind = "blind" if r["blind"] == r["readings"] and r["readings"] else f"{r['blind']} of {r['readings']} blind"
-    open_ = f", {r['unsure']} unsure and {r['disputed']} disputed left strict" if r["unsure"] or r["disputed"] else ""
-    stale = f", {r['stale']} stale not counted" if r["stale"] else ""
-    return (
-        f"Read in {view.run.id}: {r['strict_failures_read']} of {r['strict_failures']} strict failures and "
-        f"{r['strict_passes_read']} of {r['strict_passes']} strict passes "
-        f"({blind}; chosen {', '.join(r['chosen']) or 'nowhere'})"
-        f"{open_}{stale}."
-    )
+    open_ = f"; {r['unsure']} unsure and {r['disputed']} disputed left strict" if r["unsure"] or r["disputed"] else ""
+    stale = f"; {r['stale']} stale not counted" if r["stale"] else ""
+    return f"Read in {view.run.id}: {read_words(view.parts)}{open_}{stale}."
 
 
 def load_figures(references: Sequence[str | Run], view: str, data: Path, adjudications: Path) -> Figures:

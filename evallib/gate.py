@@ -75,6 +75,10 @@ class Decision:
     rules: tuple[Rule, ...]
     label: str = ""
     """The words every figure of the view carries; empty for strict."""
+    readings: Mapping[str, Any] = field(default_factory=dict)
+    """How much was read; empty outside the read view."""
+    read_sentence: str = ""
+    """The same in words."""
 
     def as_json(self) -> dict[str, Any]:
         """The object that `evallib gate --json` prints."""
@@ -88,6 +92,7 @@ class Decision:
             "why_no_release": self.why_no_release or None,
             "chosen_after_result": self.chosen_after_result,
             "rules": [rule.as_json() for rule in self.rules],
+            **self.readings,
         }
 
     def lines(self) -> list[str]:
@@ -98,6 +103,7 @@ class Decision:
             lines.append(f"  {'pass   ' if rule.passed else 'blocked'}  {rule.rule}: {rule.reason}")
             lines += [f"           {_judged_line(row)}" for row in rule.detail.get("checks", ()) if row["stochastic"]]
         no = f"this is no release decision: {self.why_no_release}"
+        lines += [f"  {self.read_sentence}"] * bool(self.read_sentence)
         return [*lines, f"  {no if self.why_no_release else f'this is the release decision: {self.decision}'}"]
 
 

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evallib.entries import Reading, Rubric
+from evallib.entries import Plan, Reading, Rubric
 from evallib.judges import stored_votes
 from evallib.metrics import judge_words
+from evallib.plans import clean_bound
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
 from evallib.standing import answer_digest, live_entries, standing_readings
 from evallib.stdout import visible
@@ -17,6 +18,7 @@ from evallib.store import LoggedEntry, Run
 __all__ = [
     "calibration_lines",
     "corrected_words",
+    "plan_lines",
     "progress_bar",
     "reading_lines",
     "rescored_lines",
@@ -319,6 +321,29 @@ def calibration_lines(record: Mapping[str, Any]) -> list[str]:
     ]
     lines += table(["differs", "kind", "people", "check", "reason"], items) if items else ["every item matched"]
     return [*filter(None, lines), f"kept as {record['id']}"]
+
+
+def plan_lines(id_: str, plan: Plan) -> list[str]:
+    """What a plan drew, one row per stratum, and what it licenses should no drawn pass be false; never which items."""
+    rows = []
+    for one in plan.strata:
+        bound = f"{100 * clean_bound(len(one.items), one.of):.1f} %" if one.strict == "pass" else ""
+        counts = [str(len(part)) for part in (one.items, one.twice, one.again)]
+        rows.append([one.run, one.check or "(answer)", one.strict, str(one.of), *counts, bound])
+    header = ["run", "check", "strict", "of", "drawn", "by two", "again", "bound"]
+    many = "s" * (plan.after != 1)
+    return [
+        *(visible(line) for line in table(header, rows)),
+        (
+            f"drawn: {sum(len(one.items) for one in plan.strata)} of {sum(one.of for one in plan.strata)}, seed "
+            f"{plan.seed}. bound: should no drawn pass be read as false, at most this share of the passes is false "
+            "(one-sided 95 %, Clopper and Pearson)."
+        ),
+        *[f"after {plan.after} reading{many} of these runs: their readers could know what was drawn"]
+        * bool(plan.after),
+        *(f"replaces {name}: {visible(plan.reason)}" for name in plan.replaces),
+        f"plan {id_}; its entry names what strict says of each item: do not open it before you have read",
+    ]
 
 
 def progress_bar(

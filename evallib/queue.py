@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import shlex
 from collections import defaultdict
@@ -14,12 +15,12 @@ from evallib.entries import CAUSES
 from evallib.errors import InputError
 from evallib.logbook import Logbook, answer_of
 from evallib.records import Outcome, SampleKey, digest
-from evallib.scoring import fold_all
+from evallib.scoring import fold_all, outcome_word
 from evallib.standing import Item, Stand
 from evallib.store import Run, standing_rescorings
 
 __all__ = [
-    "EVERYTHING", "FEWEST_PASSES", "Query", "Queue", "Unit", "arms", "outcome_word", "parse_query", "queue_items",
+    "EVERYTHING", "FEWEST_PASSES", "Query", "Queue", "Unit", "arms", "parse_query", "queue_items",
     "seed_of",
 ]  # fmt: skip
 
@@ -129,27 +130,34 @@ def queue_items(  # noqa: PLR0913  # what a query is about, each by its name
     unit: Unit = "answer",
     seed: int | None = None,
     is_open: Callable[[Item], bool] = lambda _: True,
+    asked: Mapping[Item, str] | None = None,
 ) -> Queue:
     """The items that `query` asks for, over the `strict` outcomes of `runs` and what the log says.
 
     Sighted, in stored order. Blind, shuffled by the seed and the author: every strict failure of each run (of each
     run and check, when verdicts are read), and as many strict passes drawn at random, at least FEWEST_PASSES. The draw
     knows the seed alone, so that two readers of the same runs read the same answers, each in an order of their own.
+    Where a plan was drawn, `asked` holds its items for this reader and how each was chosen, in place of a draw.
     InputError when a blind query would betray what is hidden, or names what the runs do not have.
     """
     if blind:
         _refuse_betrayal(query, unit)
     _refuse_unknown(runs, query)
-    rows = [row for run in runs for row in _rows(run, strict[run.id], unit)]
-    facets = _Facets(runs, strict, log, query, author, unit)
+    units: tuple[Unit, ...] = (unit,) if asked is None else ("answer", "check")
+    rows = [row for run in runs for one in units for row in _rows(run, strict[run.id], one)]
+    rows = rows if asked is None else [row for row in rows if row.item in asked]
+    facets = _Facets(runs, strict, log, query, author)
     seed = seed_of(runs) if seed is None else seed
     if not blind:
         kept = [row for row in rows if facets.fits(row) and (not query.open or is_open(row.item))]
         said = f"by query: {query.words}" if query.words else "every answer"
-        return Queue(tuple(row.item for row in kept), {row.item: _sighted(row, query, said) for row in kept})
-    chosen = dict(_draw([row for row in rows if facets.of_case(row)], query, seed))
+        chosen = asked or {row.item: _sighted(row, query, said) for row in kept}
+        return Queue(tuple(row.item for row in kept), chosen)
+    rows = [row for row in rows if facets.of_case(row)]
+    chosen = dict(_draw(rows, query, seed)) if asked is None else {row.item: asked[row.item] for row in rows}
     drawn = [item for item in chosen if facets.of_log(item) and (not query.open or is_open(item))]
-    random.Random(f"{seed}/{author}").shuffle(drawn)  # noqa: S311  # an order, no secret
+    place = f"{seed}/{author}/"
+    drawn.sort(key=lambda item: hashlib.sha256(f"{place}{item}".encode()).digest())  # others' readings change no order
     return Queue(tuple(drawn), chosen)
 
 
@@ -172,11 +180,6 @@ def _rows(run: Run, outcomes: Mapping[SampleKey, Outcome], unit: Unit) -> Iterat
         if verdict.status != "not_applicable":
             item = Item(run.id, verdict.case_id, verdict.sample, verdict.check_id)
             yield _Row(item, outcome_word(verdict.passed))
-
-
-def outcome_word(passed: bool | None) -> str:  # noqa: FBT001  # the verdict itself, no switch
-    """What strict says in one word: pass, fail, or error where it says nothing."""
-    return {True: "pass", False: "fail", None: "error"}[passed]
 
 
 def _draw(rows: Iterable[_Row], query: Query, seed: int) -> Iterator[tuple[Item, str]]:
@@ -250,16 +253,15 @@ def _model(run: Run) -> str:
 class _Facets:
     """Whether an item has the facets of a query."""
 
-    def __init__(  # noqa: PLR0917  # the things a query is about
+    def __init__(  # the things a query is about
         self,
         runs: Sequence[Run],
         strict: Strict,
         log: Logbook,
         query: Query,
         author: str,
-        unit: Unit,
     ) -> None:
-        self._log, self._query, self._author, self._unit, self._strict = log, query, author, unit, strict
+        self._log, self._query, self._author, self._strict = log, query, author, strict
         self._runs = {run.id: run for run in runs}
         self._flips = cache(self._flipped)
 
@@ -280,7 +282,7 @@ class _Facets:
         query, item = self._query, row.item
         if query.case and item.case not in query.case:
             return False
-        if not query.check or self._unit == "check":
+        if not query.check or item.check:
             return not query.check or item.check in query.check
         verdicts = self._runs[item.run].verdicts_of[item.case, item.sample]
         against = (v for v in verdicts if v.passed is not True and v.status != "not_applicable")
@@ -306,7 +308,7 @@ class _Facets:
     def _stands(self, item: Item) -> list[Stand]:
         """What was read of an item: of an answer also what was read of its checks."""
         stands = self._log.stands(answer_of(item))
-        if self._unit == "answer":
+        if not item.check:
             return list(stands.values())
         return [stands[item.check]] if item.check in stands else []
 

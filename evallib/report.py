@@ -113,7 +113,7 @@ def _view_line(figures: Figures) -> ViewLine:
     summary, decision = figures.summary(), figures.decision()
     passed = round(summary["pass_rate_micro"] * summary["planned"])
     rate = f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}"
-    label = figures.views[0].label
+    label = figures.label
     why = "" if label else f": {decision.why_no_release}"
     kind = "the release decision" if decision.release_decision else f"no release decision{why}"
     errors = f", errors: {summary['errors']}" if summary["errors"] else ""

@@ -12,6 +12,7 @@ from evallib.stdout import print_lines
 
 if TYPE_CHECKING:
     from evallib.entries import Entry
+    from evallib.queue import Query
     from evallib.store import LoggedEntry, Run
 
 __all__ = ["adjudicate"]
@@ -28,6 +29,9 @@ def adjudicate(given: Arguments) -> int:
         return _export(given, runs)
     if not given.by.strip():
         raise InputError("say who reads: --by NAME")
+    if given.plan:
+        return _plan(given, runs)
+    _refuse_plan_words(given)
     say = _rubric if given.rubric is not None else _resolution if given.resolve else _reading if given.reading else None
     if say is None:
         return _queue(given, runs)
@@ -46,6 +50,33 @@ def _export(given: Arguments, runs: Sequence[Run]) -> int:
     return 0
 
 
+_PLAN_WORDS = ("passes", "twice", "again", "each_check", "supersede")
+
+
+def _refuse_plan_words(given: Arguments) -> None:
+    for name in _PLAN_WORDS:
+        if getattr(given, name) not in {None, False, ""}:
+            raise InputError(f"--{name.replace('_', '-')} says how a plan is drawn: give --plan with it")
+
+
+def _plan(given: Arguments, runs: Sequence[Run]) -> int:
+    from evallib.plans import draw_plan
+    from evallib.printing import plan_lines
+    from evallib.store import append_entry, read_log
+
+    if given.case is not None or given.reading or given.resolve or given.rubric is not None or given.plan_id:
+        raise InputError("--plan only draws what is to be read: give runs, --by and how to draw, and read afterwards")
+    if given.sighted or given.only or given.reason:
+        raise InputError("--plan draws the same for every reader: --sighted, --only and --reason are for reading")
+    every = dict.fromkeys(check for run in runs for check in run.suite.check_ids())
+    checks = (given.check,) if given.check else tuple(every) if given.each_check else ("",)
+    numbers = {name: value for name in ("passes", "twice", "again") if (value := getattr(given, name)) is not None}
+    log = read_log(given.adjudications)
+    plan = draw_plan(runs, log, author=given.by, checks=checks, seed=given.seed, reason=given.supersede, **numbers)
+    print_lines(plan_lines(append_entry(given.adjudications, plan).id, plan))
+    return 0
+
+
 def _queue(given: Arguments, runs: Sequence[Run]) -> int:
     from evallib.keyboard import open_keyboard
     from evallib.queue import parse_query
@@ -58,11 +89,21 @@ def _queue(given: Arguments, runs: Sequence[Run]) -> int:
     query = replace(query, check=(given.check,)) if given.check else query
     session = ReviewSession(
         runs, given.adjudications, given.by, query=query, blind=not given.sighted,
-        unit="check" if given.check else "answer", seed=given.seed,
+        unit="check" if given.check else "answer", seed=given.seed, plan=_plan_to_read(given, query),
     )  # fmt: skip
+    if session.plan:
+        print_lines([f"Reading by plan {session.plan}; another draw: --seed K."])
     with open_keyboard() as keys:
         review(session, keys)
     return 0
+
+
+def _plan_to_read(given: Arguments, query: Query) -> str:
+    """The plan that is named; else the newest one, unless another draw, or no draw, is asked for."""
+    from evallib.sitting import NEWEST
+
+    other = given.sighted or given.seed is not None or query.all
+    return given.plan_id or ("" if other else NEWEST)
 
 
 def _reading(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Entry:

@@ -14,7 +14,7 @@ from evallib.checks.extraction import spoken
 from evallib.records import ERROR_STATUSES, Outcome, Sample, SampleKey, Verdict
 from evallib.suite import BoundCheck, Suite
 
-__all__ = ["fold", "fold_all", "probe_failures", "score_samples", "sort_verdicts"]
+__all__ = ["fold", "fold_all", "outcome_word", "probe_failures", "score_samples", "sort_verdicts"]
 
 PassRule = Literal["critical", "top"]
 Judged = Mapping[tuple[str, int, str], Verdict]
@@ -121,6 +121,11 @@ def fold_all(
     for verdict in verdicts:
         grouped[(verdict.case_id, verdict.sample)].append(verdict)
     return {sample.key: fold(sample, grouped[sample.key], pass_rule) for sample in samples}
+
+
+def outcome_word(passed: bool | None) -> str:  # noqa: FBT001  # the verdict itself, no switch
+    """What strict says in one word: pass, fail, or error where it says nothing."""
+    return {True: "pass", False: "fail", None: "error"}[passed]
 
 
 def probe_failures(suite: Suite, endless: Collection[str] = ()) -> list[str]:

@@ -93,7 +93,7 @@ class ReviewSession(Sitting):
             self.runs[item.run], item.case, item.sample, check=item.check, reading=reading, author=self._author,
             cause=cause or "unknown", reason=reason, blind=blind, span=span, canned=canned, seconds=seconds,
             chosen=self._queue.chosen.get(item, "by hand"), plan=self.plan if item in self._place else "",
-            log=self._log.log_of(answer_of(item)), supersedes=self._log.amended(item, self._author),
+            log=self._log.log_of(answer_of(item)), supersedes=self._amended(item), again=item in self._due,
         )  # fmt: skip
         logged = self._write(entry, seq)
         if seconds is not None:
@@ -101,6 +101,13 @@ class ReviewSession(Sitting):
         if self.stage(item) == "done":
             self._move_on(item)
         return logged
+
+    def _amended(self, item: Item) -> str:
+        """Id of the reading that the next one of an item amends: the reviewer's own; of a second one, the second."""
+        if item not in self._due:
+            return self._log.amended(item, self._author)
+        own = self._own(item)
+        return own.id if own else ""
 
     def explain(
         self, item: Item, *, cause: str = "", reason: str = "", canned: bool = False, seq: str = ""
@@ -196,11 +203,11 @@ class ReviewSession(Sitting):
 
     def keep_draft(self, item: Item, draft: Mapping[str, Any]) -> None:
         """Keep what is half said of an item; it is dropped once something was saved of it."""
-        own = self._log.own(item, self._author)
+        own = self._own(item)
         self._drafts.keep(self._draft_of(item), {"draft": dict(draft), "on": own.id if own else ""})
 
     def draft(self, item: Item) -> dict[str, Any]:
         """What was half said of an item; empty when there is nothing, or something was saved of it since."""
-        kept, own = self._drafts.read(self._draft_of(item)), self._log.own(item, self._author)
+        kept, own = self._drafts.read(self._draft_of(item)), self._own(item)
         draft = kept.get("draft")
         return draft if isinstance(draft, dict) and kept.get("on") == (own.id if own else "") else {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,25 +15,31 @@ from evallib.errors import EvallibError, InputError
 from evallib.history import entry_line
 from evallib.logbook import AnswerId, Logbook, answer_of
 from evallib.masking import Masks, masks_of
-from evallib.queue import Query, Queue, Unit, arms, outcome_word, parse_query, queue_items, seed_of
+from evallib.plans import Asked, again_reading, asked_of, drawn_items, find_plan
+from evallib.queue import Query, Queue, Unit, arms, parse_query, queue_items, seed_of
 from evallib.records import Outcome, Sample, SampleKey, Verdict
-from evallib.scoring import fold
+from evallib.scoring import fold, outcome_word
 from evallib.sheet import Reveal, Sheet, make_sheet, said_of, word
 from evallib.standing import Item, Stand
-from evallib.store import Drafts, Run, read_log
+from evallib.store import Drafts, LoggedEntry, Run, read_log
 from evallib.word_diff import Piece, nearest, word_diff
 
-__all__ = ["Covered", "Sitting"]
+__all__ = ["NEWEST", "Covered", "Sitting"]
+
+NEWEST = "newest"
+"""Read by the newest plan of the runs, where one stands."""
 
 
 class Covered(NamedTuple):
-    """How much is read of one part of a queue."""
+    """How much is read of one part of a queue; of a plan's, by whomever, and how much by two where two are to."""
 
     place: str
     check: str
     strict: str
     read: int
     of: int
+    twice: int = 0
+    of_twice: int = 0
 
 
 def _outcomes(run: Run) -> dict[SampleKey, Outcome]:
@@ -43,6 +50,7 @@ def _outcomes(run: Run) -> dict[SampleKey, Outcome]:
 class Sitting:
     """One reviewer's queue over some runs, and what may be seen of each item.
 
+    `plan` is the id of the plan to read by, NEWEST for the newest one of these runs where there is any.
     While `is_blind(item)`, nothing that this class gives out tells the strict verdict, others' readings, or the run.
     """
 
@@ -61,12 +69,15 @@ class Sitting:
         self.runs = {run.id: run for run in runs}
         if len(self.runs) < len(runs):
             raise InputError("the same run is named twice; name each run once")
-        self.query, self.blind, self.unit, self.plan = query, blind, unit, plan
-        self.seed = seed_of(runs) if seed is None else seed
+        self.query, self.blind, self.unit = query, blind, unit
+        log = read_log(adjudications)
+        self._plan = find_plan(runs, log, "" if plan == NEWEST else plan, query.check) if plan else None
+        self.seed = seed if seed is not None else self._plan.plan.seed if self._plan else seed_of(runs)
         self._drafts = Drafts(adjudications)
-        self._log = Logbook(runs, read_log(adjudications))
+        self._log = Logbook(runs, log)
         self._strict = {run.id: _outcomes(run) for run in runs}
         self._arms = arms(runs, self.seed)
+        self._asked: Asked | None = None
         self._skipped: dict[Item, None] = {}
         self.position = 0
         self.author = author
@@ -86,25 +97,27 @@ class Sitting:
 
     def _line_up(self, query: Query) -> None:
         """Make the queue that `query` asks for; it stays the same until the next one is asked for."""
-        made = queue_items(
-            list(self.runs.values()), self._strict, self._log, query, author=self._author, blind=self.blind,
-            unit=self.unit, seed=self.seed, is_open=lambda item: self.stage(item) != "done",
-        )  # fmt: skip
+        if self._plan:
+            self._asked = asked_of(self._plan, self.runs, self._log, self._author, datetime.now(UTC))
+        made = self._queue_of(query, lambda item: self.stage(item) != "done")
         self.query, self._queue = query, made
         self._unseen = {a for a in map(answer_of, self._whole(made)) if not self._log.has_seen(a, self._author)}
+        self._unseen |= {answer_of(item) for item in self._due if not self._again(item)[1]}
         self._place = {item: place for place, item in enumerate(made.items)}
-        self._read = {item for item in made.items if self._log.own(item, self._author)}
+        self._read = {item for item in made.items if self._own(item)}
         self._done = {item for item in self._read if self.stage(item) == "done"}
 
     def _whole(self, made: Queue) -> Iterable[Item]:
         """What the queue holds without facets: what must stay blind while a part of it is looked at."""
         if not self.query.words:
             return made.items
-        runs, everything = list(self.runs.values()), Query(all=self.query.all)
+        return self._queue_of(Query(all=self.query.all), lambda _: True).items
+
+    def _queue_of(self, query: Query, is_open: Callable[[Item], bool]) -> Queue:
         return queue_items(
-            runs, self._strict, self._log, everything, author=self._author, blind=self.blind, unit=self.unit,
-            seed=self.seed,
-        ).items  # fmt: skip
+            list(self.runs.values()), self._strict, self._log, query, author=self._author, blind=self.blind,
+            unit=self.unit, seed=self.seed, is_open=is_open, asked=self._asked.items if self._asked else None,
+        )  # fmt: skip
 
     @property
     def queue(self) -> tuple[Item, ...]:
@@ -159,23 +172,23 @@ class Sitting:
 
     def stage(self, item: Item) -> str:
         """`read` until the reviewer's reading stands, `explain` until they said why it differs, then `done`."""
-        own = self._log.own(item, self._author)
+        own = self._own(item)
         if own is None or not isinstance(own.entry, Reading):
             return "read"
-        stand = self._log.stand(item)
-        explained = not own.entry.blind or own.entry.reading == "unsure" or (stand and own.id in stand.differences)
+        stand, said = self._log.stand(item), own.entry
+        explained = not said.blind or said.again or said.reading == "unsure" or (stand and own.id in stand.differences)
         return "done" if explained else "explain"
 
     def mark(self, item: Item) -> str:
         """The reviewer's own standing reading, `skip`, or nothing; never what strict says."""
-        own = self._log.own(item, self._author)
+        own = self._own(item)
         if own and isinstance(own.entry, Reading):
             return own.entry.reading
         return "skip" if item in self._skipped else ""
 
     def own(self, item: Item) -> dict[str, Any]:
         """The reviewer's own standing reading, with what was said of its difference; empty when there is none."""
-        own, stand = self._log.own(item, self._author), self._log.stand(item)
+        own, stand = self._own(item), self._log.stand(item)
         if own is None or stand is None or not isinstance(own.entry, Reading):
             return {}
         said = stand.differences.get(own.id, own).entry
@@ -184,8 +197,28 @@ class Sitting:
         return {"id": own.id, "reading": own.entry.reading, **words, "agrees": agrees}
 
     def is_blind(self, item: Item) -> bool:
-        """Whether what strict says is hidden from this reviewer: until they ever read the answer, or a check of it."""
-        return self.blind and not self._log.has_seen(answer_of(item), self._author)
+        """Whether what strict says is hidden from this reviewer: until they ever read the answer, or a check of it.
+
+        What is to be read again is hidden again, until it is.
+        """
+        return self.blind and (answer_of(item) in self._unseen or not self._log.has_seen(answer_of(item), self._author))
+
+    @property
+    def plan(self) -> str:
+        """Id of the plan that is read by; empty when none is."""
+        return self._plan.id if self._plan else ""
+
+    @property
+    def _due(self) -> frozenset[Item]:
+        """What is to be read, or was read, a second time."""
+        return self._asked.again if self._asked and self.blind else frozenset()
+
+    def _again(self, item: Item) -> tuple[LoggedEntry | None, bool]:
+        return again_reading(item, self._log, self._author, self._plan.plan.time if self._plan else "")
+
+    def _own(self, item: Item) -> LoggedEntry | None:
+        """The reviewer's own standing reading; of an item that is read a second time, the second."""
+        return self._again(item)[0] if item in self._due else self._log.own(item, self._author)
 
     def agrees(self, item: Item, reading: str) -> bool:
         """Whether a reading says what strict says; InputError while that is hidden."""
@@ -256,6 +289,12 @@ class Sitting:
         """How many items of the queue are read, by run, check and strict's word; empty while any of it is blind."""
         if self.hidden:
             return ()
+        if self._plan:
+            drawn = drawn_items(self._plan, self.runs, self._log)
+            return tuple(
+                Covered(one.run, one.check, one.strict, read, len(one.items), twice, len(one.twice))
+                for one, read, twice in drawn
+            )
         of = Counter(map(self._part, self.queue))
         read = Counter(map(self._part, self._read))
         return tuple(Covered(*part, read[part], count) for part, count in sorted(of.items()))

@@ -51,7 +51,8 @@ def adjudicate(session: ReviewSession, keys: Keyboard, write: Callable[[str], No
         write("")
     for part in session.coverage():
         what = f"{part.check} " if part.check else ""
-        write(visible(f"Read of {part.place}, {what}strict {part.strict}: {part.read} of {part.of}."))
+        two = f", {part.twice} of {part.of_twice} by two" if part.of_twice else ""
+        write(visible(f"Read of {part.place}, {what}strict {part.strict}: {part.read} of {part.of}{two}."))
     progress = session.progress
     write(f"{session.saved} readings saved; {progress['read']} of {progress['of']} read.")
     return session.saved

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evallib.adjudication import read_outcomes
 from evallib.audit import audit
+from evallib.coverage import Part, coverage, read_shares
 from evallib.entries import Reading
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL, PREDICTED_LATE, STRICT, Outcome, SampleKey, Verdict
@@ -20,7 +21,7 @@ from evallib.suite import Suite
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["READ", "View", "open_view", "outcomes_frame", "verdicts_frame", "view_names"]
+__all__ = ["READ", "View", "open_view", "outcomes_frame", "verdicts_frame", "view_label", "view_names"]
 
 READ = "read"
 
@@ -43,6 +44,8 @@ class View:
     """The strict pass rate and the one corrected by reading, as `Audit.as_dict` has them; only in the read view."""
     predicted_late: bool = False
     """Whether a rescoring's expected flips were edited after a preview."""
+    parts: tuple[Part, ...] = ()
+    """The same by check and strict verdict; empty outside the read view."""
 
     @property
     def post_hoc(self) -> bool:
@@ -52,8 +55,7 @@ class View:
     @property
     def label(self) -> str:
         """The words every figure of this view carries."""
-        words = [POST_HOC_LABEL] * self.post_hoc + [PREDICTED_LATE] * self.predicted_late
-        return "; ".join(words)
+        return view_label(self)
 
     @property
     def left_out_judges(self) -> list[str]:
@@ -72,6 +74,13 @@ class View:
     def whole_validation(self) -> bool:
         """Whether the run holds every validation case of its suite and no other."""
         return set(self.run.plan["cases"]) == {c.id for c in self.suite.cases if c.split == "validation"}
+
+
+def view_label(*views: View) -> str:
+    """The words every figure of one view of some runs carries; in the read view with how much of them was read."""
+    words = [POST_HOC_LABEL] * views[0].post_hoc + [PREDICTED_LATE] * views[0].predicted_late
+    parts = [part for view in views for part in view.parts]
+    return "; ".join([*words, read_shares(parts)] if parts else words)
 
 
 def view_names(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
@@ -113,12 +122,13 @@ def _read_view(run: Run, log: Sequence[LoggedEntry]) -> View:
     states = {key: one.state for key, one in read.items() if one.state}
     verdicts = [verdict for one in read.values() for verdict in one.verdicts]
     corrected = audit(run, readings, Selection(run, log), strict).as_dict()
-    return View(run, READ, run.suite, outcomes, verdicts, states, _coverage(strict, states, readings), corrected)
+    parts = coverage(run, strict, readings)
+    counts = _counts(strict, states, readings) | {"run": run.id, "parts": [part.as_dict() for part in parts]}
+    return View(run, READ, run.suite, outcomes, verdicts, states, counts, corrected, parts=parts)
 
 
-def _coverage(
-    strict: Mapping[SampleKey, Outcome], states: Mapping[SampleKey, str], readings: Readings
-) -> dict[str, Any]:
+def _counts(strict: Mapping[SampleKey, Outcome], states: Mapping[SampleKey, str], readings: Readings) -> dict[str, Any]:
+    """Samples that readings speak of, in whole or by a check, and what stands open; errors count as failures."""
     entries = [e.entry for stand in readings.by_item.values() for e in stand.entries if isinstance(e.entry, Reading)]
     failing = {key for key, outcome in strict.items() if not outcome.passed}
     passing = set(strict) - failing

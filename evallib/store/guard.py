@@ -63,6 +63,8 @@ def _named(entry: Entry) -> Iterator[tuple[str, str]]:
             yield key, name
     if isinstance(entry, Resolution):
         yield from (("cites", name) for name in entry.cites)
+    if isinstance(entry, Plan):
+        yield from (("replaces", name) for name in entry.replaces)
 
 
 def _of_entry(entry: Entry, entries: Mapping[str, Entry]) -> Iterator[str]:
@@ -77,10 +79,11 @@ def _of_entry(entry: Entry, entries: Mapping[str, Entry]) -> Iterator[str]:
 
 def _unfit(key: str, entry: Entry, other: Entry) -> str:
     """Why `entry` may not name `other` so; empty when it may."""
-    if key == "plan":
+    if key in {"plan", "replaces"}:
         if not isinstance(other, Plan):
             return "which is no plan"
-        return "" if _before(other, entry) else "which was drawn after the reading that claims it"
+        after = "reading that claims it" if key == "plan" else "plan that replaces it"
+        return "" if _before(other, entry) else f"which was drawn after the {after}"
     if key == "withdraws":
         return ""
     if key == "supersedes" and other.kind != entry.kind:
