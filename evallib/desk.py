@@ -10,6 +10,7 @@ from evallib.entries import Reading
 from evallib.queue import parse_query
 from evallib.records import POST_HOC_LABEL, whole_seconds
 from evallib.session import ReviewSession
+from evallib.sitting import NEWEST
 from evallib.store import open_run
 
 if TYPE_CHECKING:
@@ -38,12 +39,15 @@ def open_session(  # the parameters of a notebook, each by its name
 ) -> ReviewSession:
     """A sitting over stored runs, blind unless `sighted`; relative folders count from `base_folder`.
 
-    `only` are the words of a query. The tables of a blind sitting hide what its reader must not know, headless too:
+    `only` are the words of a query. A blind sitting reads by the newest plan of these runs, where one was drawn, unless
+    it asks for `all`. The tables of a blind sitting hide what its reader must not know, headless too:
     an executed notebook can be read by who reads on. A page that is to show strict's words is opened sighted.
     """
     base = base_folder(data)
     opened = [open_run(run, base / data) for run in ([runs] if isinstance(runs, str) else runs)]
-    return ReviewSession(opened, base / adjudications, author, query=parse_query(only), blind=not sighted)
+    query = parse_query(only)
+    plan = "" if sighted or query.all else NEWEST
+    return ReviewSession(opened, base / adjudications, author, query=query, blind=not sighted, plan=plan)
 
 
 def queue_frame(session: ReviewSession) -> pd.DataFrame:

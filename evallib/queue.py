@@ -156,8 +156,10 @@ def queue_items(  # noqa: PLR0913  # what a query is about, each by its name
     rows = [row for row in rows if facets.of_case(row)]
     chosen = dict(_draw(rows, query, seed)) if asked is None else {row.item: asked[row.item] for row in rows}
     drawn = [item for item in chosen if facets.of_log(item) and (not query.open or is_open(item))]
-    place = f"{seed}/{author}/"
-    drawn.sort(key=lambda item: hashlib.sha256(f"{place}{item}".encode()).digest())  # others' readings change no order
+    if asked is None:
+        random.Random(f"{seed}/{author}").shuffle(drawn)  # noqa: S311  # an order, no secret
+    else:  # what others have read meanwhile leaves the queue, and must not change the order of the rest
+        drawn.sort(key=lambda item: hashlib.sha256(f"{seed}/{author}/{item}".encode()).digest())
     return Queue(tuple(drawn), chosen)
 
 
