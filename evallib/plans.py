@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from evallib.entries import Plan, Reading, Stratum
 from evallib.errors import InputError
+from evallib.estimators import clopper_pearson
 from evallib.logbook import Logbook, answer_of
 from evallib.queue import seed_of
 from evallib.records import SampleKey
@@ -29,8 +30,6 @@ __all__ = [
     "find_plan",
     "standing_plans",
 ]
-
-ALPHA = 0.05
 
 
 class FoundPlan(NamedTuple):
@@ -155,11 +154,8 @@ def _items(stratum: Stratum, names: Sequence[str]) -> list[Item]:
 
 
 def clean_bound(drawn: int, of: int) -> float:
-    """What share of `of` may be false at most when none of the `drawn` is: one-sided, 95 %.
-
-    Clopper and Pearson 1934 at zero found, 1 - 0.05^(1/n); 0 where all were drawn.
-    """
-    return 1 - ALPHA ** (1 / drawn) if drawn < of else 0.0
+    """What share of `of` may be false at most when none of the `drawn` is: one-sided, 95 %; 0 where all were drawn."""
+    return clopper_pearson(0, drawn, 0.1).hi if drawn < of else 0.0
 
 
 # which plan is read by

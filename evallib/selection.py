@@ -44,6 +44,7 @@ class Selection:
         """Words of `Reading.chosen` to every item of any run read by them."""
         self._by_item: dict[tuple[str, int, str], list[Reading]] = defaultdict(list)
         self._plans: dict[str, Plan] = {e.id: e.entry for e in live if isinstance(e.entry, Plan)}
+        self._replaced = {id_ for plan in self._plans.values() for id_ in plan.replaces}
         for _, entry in live:
             if isinstance(entry, Reading) and not entry.again:
                 self._words[entry.chosen].add(Item(entry.run, entry.case, entry.sample, entry.check))
@@ -71,7 +72,8 @@ class Selection:
             return Drawn(frozenset(read), 0, "a census")
         planned, left, rules = self._by_plans(read, set(stratum), strict, check)
         worded: set[SampleKey] = set()
-        for word in sorted({entry.chosen for key in read for entry in self._by_item[*key, check]}):
+        told = (entry for key in read for entry in self._by_item[*key, check])
+        for word in sorted({entry.chosen for entry in told if entry.plan not in self._plans}):
             rule = _rule(word, strict, len(stratum))
             if rule is None:
                 continue
@@ -91,7 +93,10 @@ class Selection:
         items: set[SampleKey] = set()
         lost: set[SampleKey] = set()
         rules = []
+        begun = {entry.plan for entries in self._by_item.values() for entry in entries}
         for id_, plan in self._plans.items():
+            if id_ in self._replaced - begun:  # nothing came of it, so it was not replaced for what did
+                continue
             for part in plan.strata:
                 if (part.run, part.check, part.strict) != (self._run.id, check, strict) or part.of < len(stratum):
                     continue

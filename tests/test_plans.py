@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.adjudication import make_reading
+from evallib.audit import audit_run
 from evallib.cli import main
 from evallib.entries import Plan, Reading, Withdrawal
 from evallib.errors import InputError
@@ -267,6 +268,32 @@ def test_a_sitting_without_a_plan_is_as_before(runs, log):
     session = ReviewSession(runs, log, "Ann")
     assert session.plan == ""
     assert len(session.queue) == 7 + 7 + 2 + 5
+
+
+def test_the_audit_counts_the_drawn_and_unread_of_a_plan_once(runs, log):
+    append_entry(log, drawn(runs[:1], again=0, twice=0))
+    session = sitting(runs[:1], log)
+    passes = [item for item in session.queue if strict(runs[0])[f"{item.case}/{item.sample}"]]
+    for item in passes[:4]:
+        session.decide(item, "pass")
+    assert passed(runs[0], log) == (4, 2)
+    append_entry(log, drawn(runs[:1], read_log(log), again=0, twice=0, seed=8, reason="a slip"))
+    read, unread = passed(runs[0], log)
+    assert (read, unread > 2) == (4, True), "a draw that was begun counts, however it is replaced"
+
+
+def test_the_audit_leaves_out_a_plan_that_nobody_read_by(runs, log):
+    append_entry(log, drawn(runs[:1]))
+    append_entry(log, drawn(runs[:1], read_log(log), seed=8, reason="a slip"))
+    session = sitting(runs[:1], log)
+    read_all(session, "pass")
+    assert passed(runs[0], log) == (6, 0)
+
+
+def passed(run, log):
+    """Drawn passes that were read, and those that were not."""
+    stratum = next(one for one in audit_run(run, read_log(log))[0].strata if one.strict == "pass")
+    return stratum.read, stratum.unread
 
 
 # the command line
