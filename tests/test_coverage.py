@@ -75,19 +75,15 @@ def test_an_error_is_a_part_of_its_own(tmp_path, monkeypatch):
 
 def test_the_caption_says_how_much_was_read_by_whom_and_how(home):
     assert (
-        figures("r-1")
-        .summary()["caption"]
-        .endswith(
-            "Read in r-1: 1 of 2 strict failures (by 2, 1 of them by two or more; blind; chosen every strict failure), "
-            "1 of 1 strict pass (by 1; 0 of 1 blind; chosen random strict pass (1 of 1, seed 3))."
-        )
-    )
+        "Read in r-1: 1 of 2 strict failures (by 2, 1 of them by two or more; blind; chosen every strict failure), "
+        "1 of 1 strict pass (by 1; 0 of 1 blind; chosen random strict pass (1 of 1, seed 3))."
+    ) in figures("r-1").summary()["caption"]
 
 
 def test_arms_that_are_not_read_alike_are_named_in_one_sentence(home):
     summary = figures("r-1", "r-2").summary()
     assert summary["read_unequally"] == UNEQUAL
-    assert summary["caption"].endswith(UNEQUAL)
+    assert UNEQUAL in summary["caption"]
     assert [one["run"] for one in summary["readings"]] == ["r-1", "r-2"]
     assert "arms not read alike" in summary["label"]
     assert set(figures("r-1", "r-2").outcomes["label"]) == {summary["label"]}
