@@ -41,6 +41,13 @@ class Covered(NamedTuple):
     twice: int = 0
     of_twice: int = 0
 
+    @property
+    def words(self) -> str:
+        """In words, as in `run-1, strict fail: 3 of 12`."""
+        about = ", ".join(filter(None, (self.place, self.check, f"strict {self.strict}")))
+        two = f", {self.twice} of {self.of_twice} by two" if self.of_twice else ""
+        return f"{about}: {self.read} of {self.of}{two}"
+
 
 def _outcomes(run: Run) -> dict[SampleKey, Outcome]:
     verdicts = run.verdicts_of

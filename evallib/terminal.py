@@ -50,9 +50,7 @@ def adjudicate(session: ReviewSession, keys: Keyboard, write: Callable[[str], No
     except (EOFError, KeyboardInterrupt):
         write("")
     for part in session.coverage():
-        what = f"{part.check} " if part.check else ""
-        two = f", {part.twice} of {part.of_twice} by two" if part.of_twice else ""
-        write(visible(f"Read of {part.place}, {what}strict {part.strict}: {part.read} of {part.of}{two}."))
+        write(visible(f"Read of {part.words}."))
     progress = session.progress
     write(f"{session.saved} readings saved; {progress['read']} of {progress['of']} read.")
     return session.saved

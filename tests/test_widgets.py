@@ -185,6 +185,15 @@ def test_without_a_name_nothing_is_shown_and_the_name_makes_the_queue(opened):
     assert look(widget)[1]
 
 
+def test_how_much_of_what_was_read_is_told_when_all_of_it_is(opened):
+    widget = opened()
+    ids = [sheet["id"] for sheet in look(widget)[1].values()]
+    for item in ids:
+        answer = tell(widget, "decide", item=item, reading="infra")
+        assert ("coverage" in answer["progress"]) == (item == ids[-1])
+    assert answer["progress"]["coverage"] == "small, strict fail: 3 of 3; small, strict pass: 1 of 1"
+
+
 def test_a_refused_disk_is_said_to_the_reviewer(opened, log):
     widget = opened()
     item = look(widget)[1]["t-001", "1"]["id"]

@@ -95,12 +95,15 @@ class ReviewWidget(anywidget.AnyWidget):
 
     def _where(self) -> Reply:
         session = self.session
+        progress = dict(session.progress)
+        if progress["read"] == progress["of"]:  # earlier it would tell, blind, what is still to come
+            progress["coverage"] = visible("; ".join(part.words for part in session.coverage()))
         return {
             "version": self._version,
             "total": len(session.queue),
             "position": session.position,
             "author": visible(session.author),
-            "progress": dict(session.progress),
+            "progress": progress,
         }
 
     def _draft(self, content: Mapping[str, Any]) -> bool:
