@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from evallib.answer_key import fact_lines
 from evallib.checks.placeholders import masked
 from evallib.entries import Reading
 from evallib.masking import Masks
@@ -76,8 +77,8 @@ class Sheet:
     answer: tuple[Segment, ...]
     """The whole answer; after the reveal cut where a hit of a check begins or ends."""
     folds: tuple[Fold, ...]
-    facts: tuple[tuple[str, str], ...]
-    """Name and text of each part of the answer key."""
+    facts: tuple[tuple[str, tuple[str, ...]], ...]
+    """Name of each part of the answer key, and its facts, a line each."""
     rubric: tuple[tuple[str, str], ...]
     """Check id, empty for the whole answer, and what it is judged by."""
     masked: bool
@@ -127,7 +128,6 @@ def make_sheet(  # what a sheet is made of, each by its name
     hide = masks.mask if masks else _same
     verdicts = (*reveal.against, *reveal.others) if reveal else ()
     asked = tuple(turn.request for turn in sample.turns if turn.request) or tuple(step.sent for step in case.steps)
-    facts = {name: value if isinstance(value, str) else canonical_json(value) for name, value in case.key.items()}
     return Sheet(
         place,
         sample.case_id,
@@ -137,7 +137,7 @@ def make_sheet(  # what a sheet is made of, each by its name
         tuple(map(hide, asked)),
         cut(sample.answer, verdicts, masks.spans(sample.answer) if masks else ()),
         tuple(_folds(sample, verdicts, hide)),
-        tuple((name, hide(text)) for name, text in facts.items()),
+        tuple((name, tuple(map(hide, fact_lines(value)))) for name, value in case.key.items()),
         tuple((one, text) for one, text in rubric.items() if text),
         masks is not None and masks.used,
         reveal,

@@ -23,8 +23,8 @@ def sheet_lines(sheet: Sheet) -> Iterator[str]:
     yield "".join(map(_piece, sheet.answer)) or "(the answer is empty)"
     if sheet.folds:
         yield f"FOLDED  {len(sheet.folds)} tool calls and other records; t shows them"
-    for name, text in sheet.facts:
-        yield f"KEY     {name}: {text}"
+    for name, facts in sheet.facts:
+        yield from (f"KEY     {name}: {fact}" for fact in facts)
     if sheet.rubric:
         name, text = sheet.rubric[0]
         yield f"JUDGE   {f'{name}: ' if name else ''}{text}" + (" (g shows all)" if len(sheet.rubric) > 1 else "")

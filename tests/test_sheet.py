@@ -25,7 +25,7 @@ checks:
   - {id: cause, check: recorded, description: 'names the cause'}
   - {id: looks, check: recorded, description: 'reads the log'}
 cases:
-  - {id: t-001, title: A login fails, steps: [{ask: 'Why?'}], key: {facts: [the lock file], n: 4}}
+  - {id: t-001, title: A login fails, steps: [{ask: 'Why?'}], key: {facts: [the lock file, [stale, left over]], n: 4}}
 """
 
 
@@ -84,7 +84,9 @@ def test_the_call_that_a_check_decided_by_names_it_once_revealed(session):
 def test_the_key_and_the_rubric_are_shown_before_the_reveal_too(session):
     session.blind = True
     sheet = session.sheet(only(session))
-    assert sheet.facts == (("facts", '["the lock file"]'), ("n", "4"))
+    assert sheet.facts == (("facts", ("the lock file", "stale / left over")), ("n", ("4",)))
+    lines = [line for line in sheet_lines(sheet) if line.startswith("KEY")]
+    assert lines == ["KEY     facts: the lock file", "KEY     facts: stale / left over", "KEY     n: 4"]
     assert sheet.rubric == (
         ("", "Would you accept this answer?"),
         ("policy", "shows no password"),
@@ -163,7 +165,7 @@ def test_as_lines_a_sheet_says_what_each_part_is(session):
     lines = list(sheet_lines(session.sheet(only(session))))
     assert lines[0] == "kept, t-001 · 1  A login fails"
     assert [line.split()[0] for line in lines[1:] if line[0] != " "] == [
-        "ASKED", "ANSWER", "The", "FOLDED", "KEY", "KEY", "JUDGE", "MASKED", "STRICT"
+        "ASKED", "ANSWER", "The", "FOLDED", "KEY", "KEY", "KEY", "JUDGE", "MASKED", "STRICT"
     ]  # fmt: skip
     assert "⟦lock file⟧" in lines[3]
     assert "»tr0" in lines[3]

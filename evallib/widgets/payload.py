@@ -68,7 +68,7 @@ def sheet_of(session: ReviewSession, item: Item, *, unmasked: bool = False) -> d
         "title": visible(sheet.title),
         "asked": [_short(text) for text in sheet.asked],
         "answer": [_piece(segment, asking) for segment in _shortened(sheet.answer)],
-        "facts": [[visible(name), _short(text)] for name, text in sheet.facts],
+        "facts": [[visible(name), list(map(_short, facts))] for name, facts in sheet.facts],
         "folds": [
             {"section": f.section, "line": visible(f.line), "text": _short(f.text), "checks": list(f.checks)}
             for f in sheet.folds

@@ -58,7 +58,7 @@ function foldsOf(folds) {
 
 function factsOf(facts) {
   if (!facts.length) return [];
-  const rows = facts.flatMap(([label, text]) => [h("dt", {}, label), h("dd", {}, ...marked(text))]);
+  const rows = facts.flatMap(([label, lines]) => [h("dt", {}, label), h("dd", {}, ...lines.map((line) => h("p", {}, ...marked(line))))]);
   return [h("h4", {}, "judged against"), h("dl", { class: "facts" }, ...rows)];
 }
 
