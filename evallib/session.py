@@ -24,6 +24,8 @@ _LONGEST_LOOK_S = 4 * 3600
 """A longer look was none, and is not stored."""
 _PACE_OF = 20
 """Latest readings that the pace is taken from."""
+_FEWEST_TIMED = 3
+"""With fewer, nothing is said of a pace."""
 
 
 def canned(cause: str) -> str:
@@ -193,8 +195,11 @@ class ReviewSession(Sitting):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """How many items are read of how many; the pace (median seconds of the latest), and the seconds left at it."""
-        pace = median(self._seconds[-_PACE_OF:]) if self._seconds else None
+        """How many items are read of how many; the pace (median seconds of the latest), and the seconds left at it.
+
+        Pace and seconds left are None before _FEWEST_TIMED readings were timed.
+        """
+        pace = median(self._seconds[-_PACE_OF:]) if len(self._seconds) >= _FEWEST_TIMED else None
         left = None if pace is None else pace * (len(self.queue) - len(self._done))
         return {"read": len(self._read), "of": len(self.queue), "pace_s": pace, "left_s": left}
 

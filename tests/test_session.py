@@ -207,6 +207,7 @@ def test_the_open_ones_are_those_that_this_reviewer_has_not_done(session, run, l
 def test_the_pace_is_the_median_and_tells_what_is_left(session):
     assert session.progress == {"read": 0, "of": 4, "pace_s": None, "left_s": None}
     for item, seconds in zip(session.queue, (10, 90, 20), strict=False):
+        assert (session.progress["pace_s"], session.progress["left_s"]) == (None, None), "too few to tell"
         session.decide(item, "unsure", cause="other", seconds=seconds)
     assert session.progress == {"read": 3, "of": 4, "pace_s": 20, "left_s": 20}
 

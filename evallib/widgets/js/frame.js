@@ -42,7 +42,7 @@ function makeFrame(legend, parts, act) {
 
   function drawHeader(author, place, total, now) {
     const minutes = now.left_s ? `~${Math.max(1, Math.round(now.left_s / 60))} min left` : "";
-    const pace = now.pace_s ? `pace ${Math.round(now.pace_s)} s` : "";
+    const pace = now.pace_s ? `pace ${Math.max(1, Math.round(now.pace_s))} s` : "";
     const where = total ? `item ${(place + 1).toLocaleString()} of ${total.toLocaleString()}` : "nothing to read";
     progress.textContent = [where, `${now.read ?? 0} read`, pace, minutes, now.coverage].filter(Boolean).join(" · ");
     if (author) by.replaceChildren(`by ${author}`);
