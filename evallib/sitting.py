@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evallib.adjudication import strict_word
+from evallib.collector import collector_paused
 from evallib.entries import Reading
 from evallib.errors import EvallibError, InputError
 from evallib.history import entry_line
@@ -61,6 +62,7 @@ class Sitting:
     While `is_blind(item)`, nothing that this class gives out tells the strict verdict, others' readings, or the run.
     """
 
+    @collector_paused()
     def __init__(  # noqa: PLR0913  # what makes a queue, each by its name
         self,
         runs: Sequence[Run],
@@ -102,6 +104,7 @@ class Sitting:
         self._line_up(self.query)
         self._resume()
 
+    @collector_paused()
     def _line_up(self, query: Query) -> None:
         """Make the queue that `query` asks for; it stays the same until the next one is asked for."""
         if self._plan:
@@ -111,8 +114,9 @@ class Sitting:
         self._unseen = {a for a in map(answer_of, self._whole(made)) if not self._log.has_seen(a, self._author)}
         self._unseen |= {answer_of(item) for item in self._due if not self._again(item)[1]}
         self._place = {item: place for place, item in enumerate(made.items)}
-        self._read = {item for item in made.items if self._own(item)}
-        self._done = {item for item in self._read if self.stage(item) == "done"}
+        stages = {item: self.stage(item) for item in made.items}
+        self._read = {item for item, stage in stages.items() if stage != "read"}
+        self._done = {item for item, stage in stages.items() if stage == "done"}
 
     def _whole(self, made: Queue) -> Iterable[Item]:
         """What the queue holds without facets: what must stay blind while a part of it is looked at."""

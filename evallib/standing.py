@@ -94,11 +94,13 @@ def live_entries(log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
 
     A withdrawal counts against an entry of the same author, as long as it is not withdrawn itself.
     """
-    ordered = sorted(dict(log).items(), key=lambda item: (item[1].time, item[0]))
+    ordered = sorted({logged.id: logged for logged in log}.values(), key=lambda logged: (logged.entry.time, logged.id))
     withdrawals: dict[str, list[LoggedEntry]] = defaultdict(list)
-    for id_, entry in ordered:
-        if isinstance(entry, Withdrawal):
-            withdrawals[entry.withdraws].append(LoggedEntry(id_, entry))
+    for logged in ordered:
+        if isinstance(logged.entry, Withdrawal):
+            withdrawals[logged.entry.withdraws].append(logged)
+    if not withdrawals:
+        return ordered
     gone: dict[str, bool] = {}
 
     def is_gone(logged: LoggedEntry) -> bool:
@@ -109,7 +111,7 @@ def live_entries(log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
             )
         return gone[logged.id]
 
-    return [logged for logged in (LoggedEntry(*item) for item in ordered) if not is_gone(logged)]
+    return [logged for logged in ordered if not is_gone(logged)]
 
 
 def _heads(live: Sequence[LoggedEntry], log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
