@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evallib.entries import Reading
 from evallib.queue import parse_query
-from evallib.records import POST_HOC_LABEL, whole_seconds
+from evallib.readings_table import readings_frame
+from evallib.records import whole_seconds
 from evallib.session import ReviewSession
 from evallib.sitting import NEWEST
+from evallib.standing import Item
 from evallib.store import open_run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["base_folder", "open_session", "queue_frame", "readings_frame"]
+__all__ = ["base_folder", "open_session", "queue_frame", "seen_readings"]
+
+_SEEN = ["run", "case", "sample", "check", "strict", "reading", "cause", "reason", "author", "blind", "time", "label"]
+"""Columns that say nothing of answers that were not read: none of how much of a run failed."""
 
 
 def base_folder(data: str | Path) -> Path:
@@ -62,21 +66,12 @@ def queue_frame(session: ReviewSession) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def readings_frame(session: ReviewSession) -> pd.DataFrame:
+def seen_readings(session: ReviewSession) -> pd.DataFrame:
     """The standing readings of the runs as a plain frame, strict's words beside the reader's, with the label.
 
     Of answers that are still blind for the session's reviewer it shows none.
     """
-    import pandas as pd
-
-    columns = ["run", "case", "sample", "check", "strict", "reading", "cause", "reason", "author", "blind", "time"]
-    rows = [
-        [
-            *(session.place(item), *item[1:], entry.strict, entry.reading, stand.cause(logged), stand.reason(logged)),
-            *(entry.author, entry.blind, whole_seconds(entry.time)),
-        ]
-        for item, stand in session.stands()
-        for logged in stand.entries
-        if isinstance(entry := logged.entry, Reading)
-    ]
-    return pd.DataFrame(rows, columns=columns).assign(label=POST_HOC_LABEL)
+    frame = readings_frame(list(session.runs.values()), session.seen_log())
+    shown = frame.loc[frame["status"] == "standing", _SEEN].reset_index(drop=True)
+    places = {run: session.place(Item(run, "", 1)) for run in session.runs}
+    return shown.assign(run=shown["run"].map(places), time=shown["time"].map(whole_seconds))

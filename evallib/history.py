@@ -1,12 +1,26 @@
-"""One line of text for each kind of entry."""
+"""One line of text for each kind of entry, and for each reading that stands."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from evallib.entries import Difference, Reading, Resolution, Withdrawal
 from evallib.records import whole_seconds
+from evallib.standing import Stand
 from evallib.store import LoggedEntry
 
-__all__ = ["entry_line"]
+__all__ = ["entry_line", "said_of"]
+
+
+def said_of(stands: Iterable[Stand], me: str = "") -> tuple[str, ...]:
+    """What was read, one line per standing reading, oldest first; to `me`, their own readings are by "you"."""
+    standing = [(logged.entry.time, logged.id, logged, stand) for stand in stands for logged in stand.entries]
+    return tuple(
+        f"{'you' if entry.author == me else entry.author}: {entry.reading} of {_what(entry.check)}"
+        + _why(stand.cause(logged), stand.reason(logged))
+        for _, _, logged, stand in sorted(standing, key=lambda one: one[:2])
+        if isinstance(entry := logged.entry, Reading)
+    )
 
 
 def entry_line(logged: LoggedEntry, *, gone: bool = False) -> str:
@@ -20,12 +34,20 @@ def _said(logged: LoggedEntry) -> str:
     entry = logged.entry
     if isinstance(entry, Reading):
         how = "blind" if entry.blind else "sighted"
-        cause = f" ({entry.cause})" if entry.cause != "unknown" else ""
-        return f"{entry.reading} of {entry.check or 'the answer'}, {how}{cause} {entry.reason}".rstrip()
+        return f"{entry.reading} of {_what(entry.check)}, {how}{_why(entry.cause, entry.reason)}"
     if isinstance(entry, Difference):
-        return f"agrees with strict: {entry.reason}" if entry.agrees else f"differs ({entry.cause}) {entry.reason}"
+        return f"agrees with strict: {entry.reason}" if entry.agrees else f"differs{_why(entry.cause, entry.reason)}"
     if isinstance(entry, Withdrawal):
         return f"takes {entry.withdraws} back: {entry.reason}"
     if isinstance(entry, Resolution):
-        return f"resolves {entry.check or 'the answer'} as {entry.reading} ({entry.cause}) {entry.reason}"
+        return f"resolves {_what(entry.check)} as {entry.reading}{_why(entry.cause, entry.reason)}"
     return entry.kind
+
+
+def _what(check: str) -> str:
+    return check or "the answer"
+
+
+def _why(cause: str, reason: str) -> str:
+    """Cause and reason after a reading; `unknown` says that there is no cause, and is not said."""
+    return (f" ({cause})" if cause != "unknown" else "") + (f" {reason}" if reason else "")

@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 from evallib.answer_key import fact_lines
 from evallib.checks.placeholders import masked
-from evallib.entries import Reading
 from evallib.masking import Masks
 from evallib.records import Outcome, Sample, ToolCall, Verdict, canonical_json
-from evallib.standing import Stand
+from evallib.standing import Item
 from evallib.stdout import visible
 from evallib.suite import Suite
 
-__all__ = ["Fold", "Reveal", "Segment", "Sheet", "cut", "make_sheet", "said_of", "visible", "word"]
+__all__ = ["Fold", "Reveal", "Segment", "Sheet", "cut", "make_sheet", "visible", "word"]
 
 
 Hide = Callable[[str], str]
@@ -88,7 +87,7 @@ class Sheet:
     @property
     def name(self) -> str:
         """The item in a few words."""
-        return f"{self.case} · {self.sample}" + (f" · {self.check}" if self.check else "")
+        return Item(self.place, self.case, self.sample, self.check).name
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """The piece of the stored answer behind code points `start` to `end` of the shown one; None when empty."""
@@ -218,14 +217,3 @@ def word(outcome: Outcome) -> str:
     if outcome.status != "scored":
         return outcome.status.replace("_", " ")
     return "pass" if outcome.passed else "fail"
-
-
-def said_of(stands: Sequence[Stand]) -> tuple[str, ...]:
-    """What was read, one line per standing reading, oldest first."""
-    entries = sorted((e for stand in stands for e in stand.entries), key=lambda e: (e.entry.time, e.id))
-    causes = {e.id: (stand.cause(e), stand.reason(e)) for stand in stands for e in stand.entries}
-    return tuple(
-        f"{e.author}: {e.reading} of {e.check or 'the answer'} ({causes[id_][0]}) {causes[id_][1]}".rstrip()
-        for id_, e in entries
-        if isinstance(e, Reading)
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,15 +13,15 @@ from evallib.adjudication import strict_word
 from evallib.collector import collector_paused
 from evallib.entries import Reading
 from evallib.errors import EvallibError, InputError
-from evallib.history import entry_line
+from evallib.history import entry_line, said_of
 from evallib.logbook import AnswerId, Logbook, answer_of
 from evallib.masking import Masks, masks_of
 from evallib.plans import Asked, again_reading, asked_of, drawn_items, find_plan
 from evallib.queue import Query, Queue, Unit, arms, parse_query, queue_items, seed_of
 from evallib.records import Outcome, Sample, SampleKey, Verdict
 from evallib.scoring import fold, outcome_word
-from evallib.sheet import Reveal, Sheet, make_sheet, said_of, word
-from evallib.standing import Item, Stand
+from evallib.sheet import Reveal, Sheet, make_sheet, word
+from evallib.standing import Item
 from evallib.store import Drafts, LoggedEntry, Run, read_log
 from evallib.word_diff import Piece, nearest, word_diff
 
@@ -270,27 +270,26 @@ class Sitting:
         verdicts = [v._replace(reason=hide(v.reason)) for v in run.verdicts_of[key] if item.check in {"", v.check_id}]
         against = [v for v in verdicts if v.passed is False or v.status == "not_scored"]
         against.sort(key=lambda v: v.check_id not in outcome.failed)
-        stands = list(self._log.stands(answer_of(item)).values())
         return Reveal(
             strict_word(run, *item[1:]),
             outcome,
             tuple(against),
             tuple(v for v in verdicts if v not in against),
-            tuple(map(hide, said_of(stands))),
+            tuple(map(hide, said_of(self._log.stands(answer_of(item)).values(), self._author))),
             "" if self.hidden else str(run.plan.get("target", {}).get("model") or ""),
         )
 
-    def stands(self) -> Iterator[tuple[Item, Stand]]:
-        """What was read of the runs, in stored order, but for answers that are blind for this reviewer."""
-        for answer in (AnswerId(run.id, *key) for run in self.runs.values() for key in run.by_key):
-            if not self.is_blind(Item(*answer)):
-                yield from ((Item(*answer, check), stand) for check, stand in self._log.stands(answer).items())
+    def seen_log(self) -> list[LoggedEntry]:
+        """What the log says of the answers of the runs that are not blind for this reviewer, and of their rubrics."""
+        answers = (AnswerId(run.id, *key) for run in self.runs.values() for key in run.by_key)
+        seen = (answer for answer in answers if not self.is_blind(Item(*answer)))
+        return list({logged.id: logged for answer in seen for logged in self._log.log_of(answer)}.values())
 
     def strict_row(self, item: Item) -> tuple[str, str, str, str]:
         """Strict's word, the checks against an item, the reason, and what everybody read; InputError while hidden."""
         run = self._seen_run(item)
         outcome = self._strict[run.id][item.case, item.sample]
-        read = "; ".join(said_of(list(self._log.stands(answer_of(item)).values())))
+        read = "; ".join(said_of(self._log.stands(answer_of(item)).values()))
         if item.check:
             verdict = next(v for v in run.verdicts_of[item.case, item.sample] if v.check_id == item.check)
             return outcome_word(verdict.passed), "", verdict.reason, read

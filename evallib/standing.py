@@ -36,6 +36,11 @@ class Item(NamedTuple):
     sample: int
     check: str = ""
 
+    @property
+    def name(self) -> str:
+        """The item in a few words, which say nothing of its run."""
+        return f"{self.case} · {self.sample}" + (f" · {self.check}" if self.check else "")
+
 
 def answer_digest(sample: Sample) -> str:
     """Digest (16 hex) of the answer a reader saw; another answer makes a reading stale."""

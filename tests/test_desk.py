@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evallib.desk import open_session, queue_frame, readings_frame
+from evallib.desk import open_session, queue_frame, seen_readings
 from evallib.store import read_log
 from tests.browser import small_run
 
@@ -38,25 +38,25 @@ def test_blind_the_table_shows_nothing_of_what_its_reviewer_has_not_read(opened)
     frame = queue_frame(session)
     assert set(frame[["strict", "failed", "reason", "read"]].to_numpy().ravel()) == {""}
     assert set(frame["run"]) == {"arm A"}
-    assert readings_frame(session).empty
+    assert seen_readings(session).empty
     session.decide(session.queue[0], "fail")
     assert queue_frame(session)["strict"].tolist()[0] in {"pass", "fail"}
-    assert set(readings_frame(session)["author"]) <= {"r1", "r2"}
-    assert len(readings_frame(session)) == (2 if session.queue[0] == opened("r2").queue[0] else 1)
+    assert set(seen_readings(session)["author"]) <= {"r1", "r2"}
+    assert len(seen_readings(session)) == (2 if session.queue[0] == opened("r2").queue[0] else 1)
 
 
 def test_a_table_of_nobody_is_blind_too_unless_it_is_opened_sighted(opened):
     session = opened("r1")
     session.decide(session.queue[0], "fail")
     assert set(queue_frame(opened())["strict"]) == {""}
-    assert readings_frame(opened()).empty
-    assert readings_frame(opened(sighted=True))["author"].tolist() == ["r1"]
+    assert seen_readings(opened()).empty
+    assert seen_readings(opened(sighted=True))["author"].tolist() == ["r1"]
 
 
 def test_readings_are_shown_with_cause_label_and_whole_seconds(opened):
     session = opened("r1", sighted=True)
     session.decide(session.queue[0], "pass", cause="paraphrase", reason="in other words")
-    (row,) = readings_frame(session).to_dict("records")
+    (row,) = seen_readings(session).to_dict("records")
     assert (row["strict"], row["reading"], row["cause"]) == ("fail: failed policy", "pass", "paraphrase")
     assert (row["label"], row["reason"]) == ("chosen after reading the answers", "in other words")
     assert "." not in row["time"]
@@ -74,3 +74,13 @@ def test_a_notebook_in_a_folder_below_finds_the_same_run_and_log(data, tmp_path,
     session = open_session("small", data="build", adjudications="log", author="r1")
     session.decide(session.queue[0], "pass")
     assert len(read_log(tmp_path / "log")) == 1
+
+
+def test_the_readings_shown_are_those_that_stand_and_tell_nothing_of_the_rest(opened):
+    for word in ("fail", "pass"):
+        session = opened("r1")
+        session.decide(session.queue[0], word, cause="other", reason="on second thoughts")
+    frame = seen_readings(session)
+    assert frame["reading"].tolist() == ["pass"], "an amended reading stands in the amending one's place"
+    assert frame["run"].tolist() == ["arm A"]
+    assert not {"strict_failures", "read", "samples"} & set(frame.columns)

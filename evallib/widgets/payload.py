@@ -46,8 +46,12 @@ def row_of(session: ReviewSession, item: Item) -> dict[str, str]:
     """
     about = [session.place(item)] if len(session.runs) > 1 else []
     about += [] if session.blind else [f"strict {session.strict_row(item)[0]}"]
-    name = f"{item.case} · {item.sample}" + (f" · {item.check}" if item.check else "")
-    return {"id": token(item), "name": visible(name), "mark": session.mark(item), "note": visible(" · ".join(about))}
+    return {
+        "id": token(item),
+        "name": visible(item.name),
+        "mark": session.mark(item),
+        "note": visible(" · ".join(about)),
+    }
 
 
 def sheet_of(session: ReviewSession, item: Item, *, unmasked: bool = False) -> dict[str, Any]:

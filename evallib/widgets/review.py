@@ -181,7 +181,7 @@ class ReviewWidget(anywidget.AnyWidget):
             seconds=content.get("seconds"),
             seq=content["seq"],
         )
-        return self._saved(item, f"Recorded {content['reading']} of {_name(item)}. {self._agreement(item)}")
+        return self._saved(item, f"Recorded {content['reading']} of {item.name}. {self._agreement(item)}")
 
     def _agreement(self, item: Item) -> str:
         session, own = self.session, self.session.own(item)
@@ -201,7 +201,7 @@ class ReviewWidget(anywidget.AnyWidget):
             seq=content["seq"],
         )
         why = "agrees with strict" if getattr(logged.entry, "agrees", False) else content.get("cause", "")
-        return self._saved(item, f"Recorded {_name(item)}: {why}. {self._progress()}")
+        return self._saved(item, f"Recorded {item.name}: {why}. {self._progress()}")
 
     def _undo(self, content: Mapping[str, Any]) -> Reply:
         item = self.session.item_of(self.session.undo(seq=content["seq"]))
@@ -214,7 +214,7 @@ class ReviewWidget(anywidget.AnyWidget):
     def _skip(self, content: Mapping[str, Any]) -> Reply:
         item = self._item(content)
         self.session.skip(item)
-        return self._saved(item, f"Skipped {_name(item)}: it comes again at the end.")
+        return self._saved(item, f"Skipped {item.name}: it comes again at the end.")
 
     def _next(self, _: Mapping[str, Any]) -> Reply:
         session = self.session
@@ -251,7 +251,7 @@ class ReviewWidget(anywidget.AnyWidget):
             }
         if what == "check":
             other = session.next_check(item)
-            return {"sheet": self._sheet(other), "says": f"Now reading {_name(other)}."}
+            return {"sheet": self._sheet(other), "says": f"Now reading {other.name}."}
         raise InputError(f"{what!r} is nothing that this screen can show")
 
     def _progress(self) -> str:
@@ -272,7 +272,3 @@ def show_review(session: ReviewSession, *, interactive: bool | None = None) -> R
     if interactive is None:
         interactive = bool(os.environ.get("JPY_SESSION_NAME"))
     return review_widget(session) if interactive else queue_frame(session)
-
-
-def _name(item: Item) -> str:
-    return f"{item.case} · {item.sample}" + (f" · {item.check}" if item.check else "")
