@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -29,7 +30,9 @@ CONTENT = "window.jupyterapp.shell.currentWidget.content"
 TOKEN = "loopback-only"
 PATIENCE_MS = 180_000
 """Generous, because a busy machine is slow; nothing waits this long when it works."""
-NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+BROWSER_ARGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+"""The last one: no host but loopback."""
+SECRET = "tr0ub4dor-and-3"
 PAYLOAD = '<img src=x onerror="window.hit=1"><script>window.hit=1</script><a href="javascript:window.hit=1">x</a>'
 SUITE = """\
 suite: small
@@ -38,7 +41,8 @@ checks:
   - {id: policy, check: recorded, critical: true, description: 'must not tell the user to switch SELinux off'}
   - {id: facts, check: recorded, critical: true, description: 'names the log file'}
 cases:
-  - {id: t-001, title: A service cannot bind its port, steps: [{ask: 'Why does my service not start?'}]}
+  - {id: t-001, title: A service cannot bind its port, steps: [{ask: 'Why does my service not start?'}],
+     key: {facts: [SELinux, [audit log, 'log of SELinux, or audit']]}}
   - {id: t-002, steps: [{ask: 'Is the cluster healthy?'}]}
 """
 
@@ -55,7 +59,7 @@ def small_run(data: Path, run_id: str = "small") -> Run:
     samples, verdicts = [], []
     for index, answer in enumerate(answers):
         case, number = ("t-001" if index < 2 else "t-002"), index % 2 + 1
-        call = ToolCall("get_log", {"unit": "web"}, f"denied {PAYLOAD}")
+        call = ToolCall("get_log", {"unit": "web"}, f"denied {PAYLOAD} password: {SECRET}")
         turn = Turn(1, f"Why? {PAYLOAD if index == 1 else ''}", answer, (call,))
         samples.append(Sample(run_id, case, number, turns=(turn,), answer=answer))
         passed = index == 3
@@ -212,8 +216,14 @@ class Desk:
         )
 
     def close(self) -> None:
-        """Close the page and its context."""
-        self.page.context.close()
+        """Close the page and its context, unless the browser is gone."""
+        if self.page.context.browser.is_connected():
+            self.page.context.close()
+
+    def kill_browser(self) -> None:
+        """SIGKILL the browser; only for one that was started for it."""
+        process = self.page.context.browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+        os.kill(next(one["id"] for one in process if one["type"] == "browser"), signal.SIGKILL)
 
     def press(self, *names: str) -> None:
         """Press keys, one after the other."""
@@ -291,6 +301,12 @@ class Desk:
         """Select the text of a part of the screen, as by the mouse."""
         self.page.locator(f".evallib-review {part}").first.evaluate("e => getSelection().selectAllChildren(e)")
 
+    def filter(self, words: str) -> None:
+        """Ask for another queue."""
+        self.press("/", "Control+a")
+        self.type(words)
+        self.press("Enter")
+
     def hits(self) -> int:
         """How many pieces of the answer are marked as hits."""
         return self.page.locator(".evallib-review mark").count()
@@ -315,9 +331,7 @@ def chromium_browser(executable: str) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=executable, args=["--no-sandbox", "--disable-gpu", NO_OTHER_HOST]
-        )
+        browser = playwright.chromium.launch(executable_path=executable, args=BROWSER_ARGS)
         yield browser
         browser.close()
 

@@ -12,7 +12,7 @@ import pytest
 
 from evallib.adjudication import strict_word
 from evallib.session import ReviewSession
-from tests.browser import ROOT, Desk, Lab, chromium_browser, many_run, review_notebook, small_run
+from tests.browser import BROWSER_ARGS, ROOT, SECRET, Desk, Lab, chromium_browser, many_run, review_notebook, small_run
 from tests.hostile import hostile_run
 
 pytestmark = pytest.mark.browser
@@ -56,13 +56,11 @@ def open_desk(browser, lab, runs, tmp_path):
     folder = lab.folder / tmp_path.name  # a kernel belongs to a path: each test has its own
     folder.mkdir()
 
-    def opened(run="small", author="r1", before="", host="lab", again=False, **more):
+    def opened(run="small", author="r1", before="", host="lab", browser=browser, **more):
         places = {"data": str(runs[1]), "adjudications": str(tmp_path / "log"), "author": author, **more}
-        path = folder / "review.ipynb" if again else review_notebook(folder, run, before=before, **places)
-        desk = Desk(browser, lab, path, host=host)
+        desk = Desk(browser, lab, review_notebook(folder, run, before=before, **places), host=host)
         desks.append(desk)
-        if not again:
-            desk.run_all()
+        desk.run_all()
         desk.tab_to_screen()
         return desk
 
@@ -88,6 +86,15 @@ def agreeing(runs, run, tmp_path):
     """Each item of the blind queue of r1 in its order, and what a reading must say to agree with strict."""
     session = ReviewSession([runs[0][run]], tmp_path / "no-log", "r1")
     return [(item, strict_word(runs[0][run], *item[1:])) for item in session.queue]
+
+
+def differ_from_strict(desk, queue):
+    """Read a failed item that is not the first as a pass, up to the reason; gives its name."""
+    place = next(number for number, (_, word) in enumerate(queue) if word == "fail" and number)
+    desk.press(*["j"] * place, "p")
+    desk.wait_for_phase("differ")
+    desk.press("4")
+    return queue[place][0].name
 
 
 @pytest.mark.parametrize("host", ["lab", "notebook"])
@@ -163,11 +170,7 @@ def test_reload_kernel_restart_and_a_killed_kernel_lose_nothing(open_desk, runs,
     pid = tmp_path / "pid"
     desk = open_desk(before=f"import os, pathlib; pathlib.Path({str(pid)!r}).write_text(str(os.getpid()))")
     queue = agreeing(runs, "small", tmp_path)
-    place = next(number for number, (_, word) in enumerate(queue) if word == "fail" and number)
-    name = f"{queue[place][0].case} · {queue[place][0].sample}"
-    desk.press(*["j"] * place, "p")
-    desk.wait_for_phase("differ")
-    desk.press("4")
+    name = differ_from_strict(desk, queue)
     desk.type("half a rea")
     desk.wait_until(lambda: any("half a rea" in p.read_text() for p in (tmp_path / "log/.drafts").glob("*.json")))
     desk.save_notebook()
@@ -194,9 +197,66 @@ def test_reload_kernel_restart_and_a_killed_kernel_lose_nothing(open_desk, runs,
     assert (difference["cause"], difference["canned"]) == ("negation-or-quoted", False)
 
 
+def test_a_killed_browser_loses_at_most_the_last_second_of_a_reason(open_desk, browser, chromium, runs, tmp_path):
+    victim = browser.browser_type.launch(executable_path=chromium, args=BROWSER_ARGS)
+    desk = open_desk(browser=victim)
+    name = differ_from_strict(desk, agreeing(runs, "small", tmp_path))
+    typed = "more than a second old "
+    desk.type(typed)
+    desk.page.evaluate("setTimeout(() => (window.second = 'over'), 1000)")  # the browser's second, however busy it is
+    while desk.page.evaluate("window.second") != "over":  # it never stops typing
+        desk.type("z")
+        typed += "z"
+    desk.kill_browser()
+    again = open_desk()
+    again.wait_for("h3", name)
+    kept = again.page.locator(".evallib-review textarea").input_value()
+    assert kept.startswith("more than a second old ")
+    assert typed.startswith(kept)
+    again.press("r", "End")
+    again.type("!")
+    again.press("Control+Enter")
+    again.wait_for(".status", f"Recorded {name}")
+    reading, difference = entries_seen_by_another_process(tmp_path / "log")
+    assert (reading["reading"], difference["reason"]) == ("pass", f"{kept}!")
+
+
+def show_and_mask(desk):
+    assert SECRET not in desk.page.locator(".evallib-review").text_content()
+    desk.press("m")
+    desk.wait_for(".count", "credentials shown (m masks them)")
+    assert SECRET in desk.page.locator(".folds pre").text_content()
+    desk.press("m")
+    desk.wait_for(".count", "credentials masked (m shows them)")
+    assert SECRET not in desk.page.locator(".evallib-review").text_content()
+
+
+def read_a_check_and_skip(desk):
+    desk.press("c")
+    desk.wait_for("h3", "t-002 · 2 · policy")
+    desk.press("p", "Enter")
+    desk.wait_for(".status", "Recorded pass of t-002 · 2 · policy")
+    desk.press("s")
+    desk.wait_for(".status", "Skipped t-002 · 2: it comes again at the end.")
+    assert desk.page.locator(".row[data-mark=skip]").count() == 1
+
+
+def narrow_by_facets(desk):
+    desk.filter("strict=fail case=t-002")
+    desk.wait_for(".status", "1 items.")
+    desk.wait_for("h3", "t-002 · 1")
+    desk.filter("colour=red")
+    desk.wait_for(".status", "NOT SAVED: 'colour=red': is no word of a query")
+    assert desk.page.locator(".row").count() == 1
+    desk.filter("strict=fail open")
+    desk.wait_for(".status", "0 items.")
+
+
 def test_every_key_of_the_screen_does_what_its_hint_says(open_desk, tmp_path):
     desk = open_desk("small", sighted=True)
     first = desk.text("h3")
+    assert desk.page.locator(".facts dd p").all_inner_texts() == ["SELinux", "audit log / log of SELinux, or audit"]
+    show_and_mask(desk)
     tops = desk.page.locator(".evallib-review .reading").first.bounding_box()
     desk.press("?")
     assert desk.page.locator(".evallib-review .help").is_visible()
@@ -207,29 +267,30 @@ def test_every_key_of_the_screen_does_what_its_hint_says(open_desk, tmp_path):
     desk.select("mark.against")
     desk.press("e", "f", "Enter")
     desk.wait_for(".status", "Recorded fail")
+    assert "pace" not in desk.text(".progress"), "one reading says nothing of a pace"
     desk.press("-", "0")
     desk.type("cannot tell")
     desk.press("Control+Enter")
     desk.wait_for(".status", "Recorded unsure")
     desk.press("p", "2", ".", "Enter")
     desk.wait_for(".status", "Recorded pass")
+    desk.wait_for(".progress", "pace")
     desk.press("u")
     desk.wait_for(".status", "Withdrawn")
     desk.press("Shift+U")
     desk.wait_for(".status", "Restored")
     desk.press("a", "f", "Enter")
     desk.wait_for(".status", "Recorded fail")
-    desk.press("/")
-    desk.type("strict=fail open")
-    desk.press("Enter")
-    desk.wait_for(".status", "0 items.")
+    read_a_check_and_skip(desk)
+    narrow_by_facets(desk)
     entries = entries_seen_by_another_process(tmp_path / "log")
     said = [(e["kind"], e.get("reading"), e.get("cause"), e["reason"], e.get("canned")) for e in entries]
-    assert [s[0] for s in said] == ["reading"] * 3 + ["withdrawal"] * 2 + ["reading"]
+    assert [s[0] for s in said] == ["reading"] * 3 + ["withdrawal"] * 2 + ["reading"] * 2
     assert (entries[0]["span"], said[0][1:4]) == ([11, 23], ("fail", "true-failure", "agrees"))
     assert said[1][1:4] == ("unsure", "cannot-judge", "cannot tell")
     assert (said[2][1:3], said[2][4]) == (("pass", "too-narrow"), True)
     assert entries[5]["supersedes"]
+    assert (entries[6]["check"], entries[6]["sample"], said[6][1]) == ("policy", 2, "pass")
 
 
 def test_axe_finds_nothing_serious_in_light_and_dark(open_desk, runs, tmp_path):

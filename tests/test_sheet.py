@@ -14,9 +14,8 @@ from evallib.sheet import cut, visible
 from evallib.sheet_lines import sheet_lines
 from evallib.standing import Item
 from evallib.store import import_run
-from tests.browser import PAYLOAD, small_run
+from tests.browser import PAYLOAD, SECRET, small_run
 
-SECRET = "tr0ub4dor-and-3"
 SUITE = """\
 suite: kept
 recorded: true
