@@ -88,6 +88,13 @@ def agreeing(runs, run, tmp_path):
     return [(item, strict_word(runs[0][run], *item[1:])) for item in session.queue]
 
 
+def explain(desk, cause, reason):
+    """Say why, by the key of a cause and a reason."""
+    desk.press(cause)
+    desk.type(reason)
+    desk.press("Control+Enter")
+
+
 def differ_from_strict(desk, queue):
     """Read a failed item that is not the first as a pass, up to the reason; gives its name."""
     place = next(number for number, (_, word) in enumerate(queue) if word == "fail" and number)
@@ -119,9 +126,7 @@ def test_ten_hostile_items_are_read_blind_by_keyboard_alone(open_desk, runs, tmp
         if word == "fail":
             desk.press("h", "g", "Enter")
         else:
-            desk.press("2")
-            desk.type(f"{number}: {REASON}")
-            desk.press("Control+Enter")
+            explain(desk, "2", f"{number}: {REASON}")
     desk.wait_for(".status", "10 of 10 read.")
     entries = entries_seen_by_another_process(tmp_path / "log")
     readings, differences = of_kind(entries, "reading"), of_kind(entries, "difference")
@@ -146,9 +151,7 @@ def test_200_decisions_as_fast_as_keys_go_are_all_on_the_disk(open_desk, runs, t
         if word == "pass":
             desk.press("Enter")
         else:
-            desk.press("4")
-            desk.type(f"no {number}")
-            desk.press("Control+Enter")
+            explain(desk, "4", f"no {number}")
     desk.wait_for(".status", "200 of 200 read.")
     entries = entries_seen_by_another_process(tmp_path / "log")
     readings, differences = of_kind(entries, "reading"), of_kind(entries, "difference")
@@ -268,9 +271,8 @@ def test_every_key_of_the_screen_does_what_its_hint_says(open_desk, tmp_path):
     desk.press("e", "f", "Enter")
     desk.wait_for(".status", "Recorded fail")
     assert "pace" not in desk.text(".progress"), "one reading says nothing of a pace"
-    desk.press("-", "0")
-    desk.type("cannot tell")
-    desk.press("Control+Enter")
+    desk.press("-")
+    explain(desk, "0", "cannot tell")
     desk.wait_for(".status", "Recorded unsure")
     desk.press("p", "2", ".", "Enter")
     desk.wait_for(".status", "Recorded pass")
