@@ -12,6 +12,7 @@ from evallib.entries import CAUSES, READINGS, Difference, Reading, Resolution, R
 from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
 from evallib.records import Outcome, Sample, Verdict, digest
+from evallib.reviewer import reviewer_name
 from evallib.scoring import fold, outcome_word
 from evallib.standing import Readings, Rubrics, Stand, State, answer_digest, live_entries
 from evallib.store import LoggedEntry, Run, append_entry
@@ -132,7 +133,7 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
     no cause, or the span is not inside the answer.
     """
     found, verdicts = _item(run, case, sample, check)
-    author = _said_by(author)
+    author = reviewer_name(author)
     _one_of("reading", reading, READINGS)
     _one_of("cause", cause, CAUSES)
     if not blind and not reason.strip():
@@ -184,7 +185,7 @@ def make_difference(  # the parts of a log entry, each by its name
             "cause true-failure says that strict is right, and your reading differs: amend the reading (a)"
         )
     return Difference(
-        author=_said_by(author),
+        author=reviewer_name(author),
         run=run.id,
         case=read.case,
         sample=read.sample,
@@ -220,7 +221,7 @@ def make_resolution(
     _one_of("cause", cause, CAUSES)
     if not reason.strip():
         raise InputError("a resolution needs a reason; give --reason")
-    author = _said_by(author)
+    author = reviewer_name(author)
     return Resolution(
         author=author,
         run=run.id,
@@ -245,7 +246,7 @@ def make_rubric(suite: Suite, *, author: str, text: str, reason: str, check: str
     if not text.strip() or not reason.strip():
         raise InputError("a rubric needs a text and a reason; give --rubric and --reason")
     return Rubric(
-        author=_said_by(author),
+        author=reviewer_name(author),
         suite=suite.suite,
         check=check,
         text=_plain(text.strip()),
@@ -279,12 +280,6 @@ def _one_of(what: str, word: str, known: Iterable[str]) -> None:
         raise InputError(f"{what} {word!r}: say one of {', '.join(known)}")
 
 
-def _said_by(author: str) -> str:
-    if not (name := _plain(author.strip())):
-        raise InputError("an entry needs the person who says it; give --by")
-    return name
-
-
 class Attached(NamedTuple):
     """What became of published readings."""
 
@@ -307,7 +302,7 @@ def attach_published(
     Repeating it adds nothing, whatever the file is called now: a reading with the same reason is known, and so is
     one of the same answer from the same source.
     """
-    author = f"published in {source}"
+    author = _plain(f"published in {source}")
     seen = {
         (e.run, e.case, e.sample, e.reading, by)
         for _, e in log

@@ -15,6 +15,7 @@ from evallib.estimators import clopper_pearson
 from evallib.logbook import Logbook, answer_of
 from evallib.queue import seed_of
 from evallib.records import SampleKey
+from evallib.reviewer import reviewer_name
 from evallib.scoring import fold_all, outcome_word
 from evallib.standing import Item, live_entries
 from evallib.store import LoggedEntry, Run
@@ -59,8 +60,7 @@ def draw_plan(  # noqa: PLR0913  # the parts of a plan, each by its name
     stands and no `reason` says why this one replaces it, or a number means nothing.
     """
     _refuse_nonsense(runs, checks, passes, {"--twice": twice, "--again": again})
-    if not author.strip():
-        raise InputError("an entry needs the person who says it; give --by")
+    author = reviewer_name(author)
     seed = seed_of(runs) if seed is None else seed
     runs = sorted(runs, key=lambda run: run.id)
     strata = tuple(
@@ -79,7 +79,7 @@ def draw_plan(  # noqa: PLR0913  # the parts of a plan, each by its name
         )
     ids = tuple(run.id for run in runs)
     return Plan(
-        author=author.strip(), runs=ids, seed=seed, passes=passes, twice_share=twice, again_share=again, strata=strata,
+        author=author, runs=ids, seed=seed, passes=passes, twice_share=twice, again_share=again, strata=strata,
         after=sum(isinstance(e, Reading) and e.run in ids for _, e in live_entries(log)),
         replaces=tuple(one.id for one in earlier), reason=reason.strip() if earlier else "",
     )  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evallib.errors import InputError
+from evallib.reviewer import reviewer_name
 from evallib.stdout import print_lines
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def adjudicate(given: Arguments) -> int:
         return _export(given, runs)
     if not given.by.strip():
         raise InputError("say who reads: --by NAME")
+    given.by = reviewer_name(given.by)
     if given.plan:
         return _plan(given, runs)
     _refuse_plan_words(given)

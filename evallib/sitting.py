@@ -19,6 +19,7 @@ from evallib.masking import Masks, masks_of
 from evallib.plans import Asked, again_reading, asked_of, drawn_items, find_plan
 from evallib.queue import Query, Queue, Unit, arms, parse_query, queue_items, seed_of
 from evallib.records import Outcome, Sample, SampleKey, Verdict
+from evallib.reviewer import reviewer_name
 from evallib.scoring import fold, outcome_word
 from evallib.sheet import Reveal, Sheet, make_sheet, word
 from evallib.standing import Item
@@ -95,12 +96,12 @@ class Sitting:
 
     @property
     def author(self) -> str:
-        """The reviewer. Another name makes another queue."""
+        """The reviewer, empty for nobody. Another name makes another queue; InputError when it cannot be a name."""
         return self._author
 
     @author.setter
     def author(self, name: str) -> None:
-        self._author = name.strip()
+        self._author = reviewer_name(name) if name.strip() else ""
         self._line_up(self.query)
         self._resume()
 

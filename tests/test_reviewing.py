@@ -100,3 +100,20 @@ def test_a_rubric_makes_the_readings_under_the_earlier_one_stale(home, monkeypat
     assert (rubric.suite, rubric.check, rubric.text) == ("small", "says", "Does it say four?")
     readings = standing_readings(open_run("r-1", home / "data"), read_log(home / "adjudications"))
     assert (len(readings.by_item), len(readings.stale)) == (0, 1)
+
+
+def test_a_name_has_one_spelling_in_the_queue_and_in_one_go(home, monkeypatch):
+    assert call(monkeypatch, "r-1", "--by", "Ann\u00a0Lee", typed="f\nq\n") == 0
+    (first,) = log(home)
+    item = [first.case, str(first.sample)]
+    given = ["--reading", "fail", "--reason", "still", "--cause", "other", "--by", " Ann  Lee"]
+    assert call(monkeypatch, "r-1", *item, *given) == 0
+    assert {entry.author for entry in log(home)} == {"Ann Lee"}
+    assert log(home)[1].supersedes
+
+
+@pytest.mark.parametrize("name", ["Jo\u200bx", "\udcff"])
+def test_a_name_with_what_shows_nothing_is_refused_at_the_start(home, monkeypatch, capsys, name):
+    assert call(monkeypatch, "r-1", "--by", name, typed="f\nq\n") == 2
+    assert "which shows nothing" in capsys.readouterr().err
+    assert log(home) == []
