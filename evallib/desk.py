@@ -11,7 +11,6 @@ from evallib.readings_table import readings_frame
 from evallib.records import whole_seconds
 from evallib.session import ReviewSession
 from evallib.sitting import NEWEST
-from evallib.standing import Item
 from evallib.store import open_run
 
 if TYPE_CHECKING:
@@ -73,5 +72,5 @@ def seen_readings(session: ReviewSession) -> pd.DataFrame:
     """
     frame = readings_frame(list(session.runs.values()), session.seen_log())
     shown = frame.loc[frame["status"] == "standing", _SEEN].reset_index(drop=True)
-    places = {run: session.place(Item(run, "", 1)) for run in session.runs}
+    places = {run: session.run_name(run) for run in session.runs}
     return shown.assign(run=shown["run"].map(places), time=shown["time"].map(whole_seconds))

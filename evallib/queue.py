@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,17 +12,17 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from evallib.entries import CAUSES
+from evallib.entries import CAUSES, Reading
 from evallib.errors import InputError
 from evallib.logbook import Logbook, answer_of
 from evallib.records import Outcome, SampleKey, digest
 from evallib.scoring import fold_all, outcome_word
 from evallib.standing import Item, Stand
-from evallib.store import Run, standing_rescorings
+from evallib.store import LoggedEntry, Run, standing_rescorings
 
 __all__ = [
-    "EVERYTHING", "FEWEST_PASSES", "Query", "Queue", "Unit", "arms", "parse_query", "queue_items",
-    "seed_of",
+    "EVERYTHING", "FEWEST_PASSES", "Query", "Queue", "Unit", "arms", "draw_seeds", "drew_part", "parse_query",
+    "queue_items", "seed_of",
 ]  # fmt: skip
 
 Unit = Literal["answer", "check"]
@@ -29,6 +30,9 @@ Strict = Mapping[str, Mapping[SampleKey, Outcome]]
 """Run id to its strict outcomes, in stored order."""
 FEWEST_PASSES = 5
 """Strict passes that a blind queue holds of each run (and check) at least, also where nothing failed."""
+
+_DRAWN = re.compile(r"random strict pass \((?P<drawn>\d+) of (?P<of>\d+)\b.*, seed (?P<seed>-?\d+)\)")
+"""What the log says of a pass that was drawn."""
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "strict": ("pass", "fail", "error"),
@@ -65,7 +69,7 @@ class Query:
     open: bool = False
     """The reviewer has not done with it."""
     all: bool = False
-    """In a blind queue: every item in place of a draw of the passes."""
+    """In a blind queue: every item in place of a draw of the passes; chosen when the queue is opened."""
 
     @property
     def words(self) -> str:
@@ -129,14 +133,16 @@ def queue_items(  # noqa: PLR0913  # what a query is about, each by its name
     blind: bool = True,
     unit: Unit = "answer",
     seed: int | None = None,
+    seeds: Mapping[str, int] | None = None,
     is_open: Callable[[Item], bool] = lambda _: True,
     asked: Mapping[Item, str] | None = None,
 ) -> Queue:
     """The items that `query` asks for, over the `strict` outcomes of `runs` and what the log says.
 
     Sighted, in stored order. Blind, shuffled by the seed and the author: every strict failure of each run (of each
-    run and check, when verdicts are read), and as many strict passes drawn at random, at least FEWEST_PASSES. The draw
-    knows the seed alone, so that two readers of the same runs read the same answers, each in an order of their own.
+    run and check, when verdicts are read), and strict passes drawn at random (`_passes`). The draw knows the seed of
+    its run alone (`seeds`, as `draw_seeds` gives them), so that two readers of the same runs read the same answers,
+    each in an order of their own, and that no other query of the same runs draws others: facets cut the one draw.
     Where a plan was drawn, `asked` holds its items for this reader and how each was chosen, in place of a draw.
     InputError when a blind query would betray what is hidden, or names what the runs do not have.
     """
@@ -147,14 +153,15 @@ def queue_items(  # noqa: PLR0913  # what a query is about, each by its name
     rows = [row for run in runs for one in units for row in _rows(run, strict[run.id], one)]
     rows = rows if asked is None else [row for row in rows if row.item in asked]
     facets = _Facets(runs, strict, log, query, author)
-    seed = seed_of(runs) if seed is None else seed
+    given, seed = seed, seed_of(runs) if seed is None else seed
     if not blind:
         kept = [row for row in rows if facets.fits(row) and (not query.open or is_open(row.item))]
         said = f"by query: {query.words}" if query.words else "every answer"
         chosen = asked or {row.item: _sighted(row, query, said) for row in kept}
         return Queue(tuple(row.item for row in kept), chosen)
-    rows = [row for row in rows if facets.of_case(row)]
-    chosen = dict(_draw(rows, query, seed)) if asked is None else {row.item: asked[row.item] for row in rows}
+    seeds = seeds or {run.id: seed_of([run]) if given is None else given for run in runs}
+    drawing = asked if asked is not None else dict(_draw(rows, query, seeds))
+    chosen = {row.item: drawing[row.item] for row in rows if row.item in drawing and facets.of_case(row)}
     drawn = [item for item in chosen if facets.of_log(item) and (not query.open or is_open(item))]
     if asked is None:
         random.Random(f"{seed}/{author}").shuffle(drawn)  # noqa: S311  # an order, no secret
@@ -184,20 +191,61 @@ def _rows(run: Run, outcomes: Mapping[SampleKey, Outcome], unit: Unit) -> Iterat
             yield _Row(item, outcome_word(verdict.passed))
 
 
-def _draw(rows: Iterable[_Row], query: Query, seed: int) -> Iterator[tuple[Item, str]]:
+def _draw(rows: Iterable[_Row], query: Query, seeds: Mapping[str, int]) -> Iterator[tuple[Item, str]]:
     """The items of a blind queue and how each was chosen, by run and check."""
     strata: dict[tuple[str, str], list[_Row]] = defaultdict(list)
     for row in rows:
         strata[row.item.run, row.item.check].append(row)
-    limited = " of " + " ".join(f"case={case}" for case in query.case) if query.case else ""
     for stratum, inside in strata.items():
         passing = [row.item for row in inside if row.strict == "pass"]
         failing = [row for row in inside if row.strict != "pass"]
-        yield from ((row.item, f"every strict {_plain(row.strict)}{limited}") for row in failing)
-        wanted = len(passing) if query.all else min(len(passing), max(len(failing), FEWEST_PASSES))
-        drawn = random.Random(f"{seed}/{'/'.join(stratum)}").sample(passing, wanted)  # noqa: S311  # a draw, no secret
-        said = f"random strict pass ({wanted} of {len(passing)}{limited}, seed {seed})"
+        yield from ((row.item, f"every strict {_plain(row.strict)}") for row in failing)
+        seed, name = seeds[stratum[0]], "/".join(stratum)
+        wanted = len(passing) if query.all else min(len(passing), _passes(len(failing), f"{seed}/{name}/passes"))
+        drawn = random.Random(f"{seed}/{name}").sample(passing, wanted)  # noqa: S311  # a draw, no secret
+        said = f"random strict pass ({wanted} of {len(passing)}, seed {seed})"
         yield from ((item, said) for item in drawn)
+
+
+def _passes(failures: int, seed: str) -> int:
+    """How many passes are drawn beside so many failures: as many to half as many again, at least FEWEST_PASSES.
+
+    A fixed share would tell, by how many items an arm has, how many of them failed.
+    """
+    fewest = max(failures, FEWEST_PASSES)
+    return fewest + random.Random(seed).randint(0, fewest // 2)  # noqa: S311  # a draw, no secret
+
+
+def draw_seeds(runs: Sequence[Run], log: Iterable[LoggedEntry], seed: int | None = None) -> dict[str, int]:
+    """Run id to the seed that its passes are drawn by: the one that it was first read by, else `seed`, else its own.
+
+    What two draws of a run have in common is its failures. So InputError when the run was read by another than `seed`.
+    """
+    used: dict[str, int] = {}
+    plans: dict[str, str] = {}
+    for _, entry in log:
+        if isinstance(entry, Reading) and (said := _DRAWN.match(entry.chosen)):
+            used.setdefault(entry.run, int(said["seed"]))
+        if isinstance(entry, Reading) and entry.plan:
+            plans[entry.run] = entry.plan
+    for run in runs:
+        if seed is not None and run.id in plans:
+            raise InputError(
+                f"--seed {seed}: run {run.id!r} is read by plan {plans[run.id]}, and a draw beside it tells which "
+                "answers pass; leave --seed out, or read sighted (--sighted)"
+            )
+        if seed is not None and used.get(run.id, seed) != seed:
+            raise InputError(
+                f"--seed {seed}: run {run.id!r} was read by a draw of seed {used[run.id]}, and two draws together "
+                "tell which answers pass; leave --seed out, or read sighted (--sighted)"
+            )
+    return {run.id: used.get(run.id, seed_of([run]) if seed is None else seed) for run in runs}
+
+
+def drew_part(entry: object) -> bool:
+    """Whether a reading is of a pass that was drawn from more: its reader may know that what was not drawn passes."""
+    said = _DRAWN.match(entry.chosen) if isinstance(entry, Reading) else None
+    return said is not None and int(said["drawn"]) < int(said["of"])
 
 
 def seed_of(runs: Sequence[Run]) -> int:

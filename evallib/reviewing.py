@@ -94,7 +94,7 @@ def _queue(given: Arguments, runs: Sequence[Run]) -> int:
         unit="check" if given.check else "answer", seed=given.seed, plan=_plan_to_read(given, query),
     )  # fmt: skip
     if session.plan:
-        print_lines([f"Reading by plan {session.plan}; another draw: --seed K."])
+        print_lines([f"Reading by plan {session.plan}."])
     with open_keyboard() as keys:
         review(session, keys)
     return 0

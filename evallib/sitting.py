@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from evallib.history import entry_line, said_of
 from evallib.logbook import AnswerId, Logbook, answer_of
 from evallib.masking import Masks, masks_of
 from evallib.plans import Asked, again_reading, asked_of, drawn_items, find_plan
-from evallib.queue import Query, Queue, Unit, arms, parse_query, queue_items, seed_of
+from evallib.queue import Query, Queue, Unit, arms, draw_seeds, drew_part, parse_query, queue_items, seed_of
 from evallib.records import Outcome, Sample, SampleKey, Verdict
 from evallib.reviewer import reviewer_name
 from evallib.scoring import fold, outcome_word
@@ -82,6 +83,8 @@ class Sitting:
         self.query, self.blind, self.unit = query, blind, unit
         log = read_log(adjudications)
         self._plan = find_plan(runs, log, "" if plan == NEWEST else plan, query.check) if plan else None
+        self._seeds = {} if self._plan or not blind else draw_seeds(runs, log, seed)
+        self._all = query.all
         self.seed = seed if seed is not None else self._plan.plan.seed if self._plan else seed_of(runs)
         self._drafts = Drafts(adjudications)
         self._log = Logbook(runs, log)
@@ -101,9 +104,21 @@ class Sitting:
 
     @author.setter
     def author(self, name: str) -> None:
-        self._author = reviewer_name(name) if name.strip() else ""
+        name = reviewer_name(name) if name.strip() else ""
+        self._refuse_all(name)
+        self._author = name
         self._line_up(self.query)
         self._resume()
+
+    def _refuse_all(self, name: str) -> None:
+        """Refuse the whole of the runs to who has read a draw: what was not drawn is known to pass."""
+        if not self.blind or not self._all or self._plan:
+            return
+        if any(e.author == name and getattr(e, "run", "") in self.runs and drew_part(e) for _, e in self._log.written):
+            raise InputError(
+                f"'all': {name!r} has read a draw of these runs, and what was not drawn passes; leave `all` out, "
+                "or read sighted (--sighted)"
+            )
 
     @collector_paused()
     def _line_up(self, query: Query) -> None:
@@ -112,7 +127,8 @@ class Sitting:
             self._asked = asked_of(self._plan, self.runs, self._log, self._author, datetime.now(UTC))
         made = self._queue_of(query, lambda item: self.stage(item) != "done")
         self.query, self._queue = query, made
-        self._unseen = {a for a in map(answer_of, self._whole(made)) if not self._log.has_seen(a, self._author)}
+        whole = {*map(answer_of, self._whole(made)), *map(answer_of, made.items)}
+        self._unseen = {answer for answer in whole if not self._log.has_seen(answer, self._author)}
         self._unseen |= {answer_of(item) for item in self._due if not self._again(item)[1]}
         self._place = {item: place for place, item in enumerate(made.items)}
         stages = {item: self.stage(item) for item in made.items}
@@ -126,9 +142,10 @@ class Sitting:
         return self._queue_of(Query(all=self.query.all), lambda _: True).items
 
     def _queue_of(self, query: Query, is_open: Callable[[Item], bool]) -> Queue:
+        asked = self._asked.items if self._asked else None
         return queue_items(
             list(self.runs.values()), self._strict, self._log, query, author=self._author, blind=self.blind,
-            unit=self.unit, seed=self.seed, is_open=is_open, asked=self._asked.items if self._asked else None,
+            unit=self.unit, seed=self.seed, seeds=self._seeds, is_open=is_open, asked=asked,
         )  # fmt: skip
 
     @property
@@ -139,10 +156,13 @@ class Sitting:
     def filter(self, words: str) -> None:
         """Make the queue of other words, and stay on the item where it is in it; InputError names a word that is none.
 
-        A refused query leaves the queue as it was.
+        Blind, the draw stays what it was opened with: facets only cut it. A refused query leaves the queue as it was.
         """
         here = self.queue[self.position] if self.queue else None
-        self._line_up(parse_query(words))
+        query = parse_query(words)
+        if self.blind and query.all and not self._all:
+            raise InputError("'all': is chosen when the queue is opened; what it added now would be known to pass")
+        self._line_up(replace(query, all=self._all) if self.blind else query)
         self.position = self._place[here] if here in self._place else self.next_open(-1)
 
     # where the reviewer is
@@ -253,8 +273,12 @@ class Sitting:
         )  # fmt: skip
 
     def place(self, item: Item) -> str:
-        """The run of an item; its pseudonym while any answer of the queue is still to be read blind."""
-        return self._arms[item.run] if self.hidden else item.run
+        """The run of an item; its pseudonym while it, or any answer of the queue, is still to be read blind."""
+        return self._arms[item.run] if self.is_blind(item) else self.run_name(item.run)
+
+    def run_name(self, run: str) -> str:
+        """A run's id; its pseudonym while any answer of the queue is still to be read blind."""
+        return self._arms[run] if self.hidden else run
 
     @property
     def hidden(self) -> bool:

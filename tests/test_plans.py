@@ -324,7 +324,9 @@ def test_a_plan_is_drawn_and_read_from_the_command_line(home, monkeypatch, capsy
     assert f"Reading by plan {id_}" in said
     assert "Item 1 of 27, blind" in said
     assert read_log(home / "adjudications")[-1].entry.plan == id_
-    assert call(monkeypatch, "--seed", "3", typed="q\n") == 0
+    assert call(monkeypatch, "--seed", "3", typed="q\n") == 2
+    assert f"is read by plan {id_}" in capsys.readouterr().err
+    assert call(monkeypatch, "--seed", "3", "--sighted", typed="q\n") == 0
     assert "by plan" not in capsys.readouterr().out
     assert call(monkeypatch, "--plan") == 2
     assert "--supersede REASON" in capsys.readouterr().err

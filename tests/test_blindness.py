@@ -1,0 +1,92 @@
+"""What a blind reader could put together from several queues of the same runs: no more than from one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evallib.errors import InputError
+from evallib.queue import parse_query
+from evallib.session import ReviewSession
+from evallib.store import read_log
+from evallib.terminal import adjudicate
+from tests.readers import mixed_run
+from tests.test_queue import made
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    data = tmp_path_factory.mktemp("data")
+    return [mixed_run(data, 24, 4, "run-of-alpha"), made(data, "run-of-beta", 3, 27)]
+
+
+def read_all(session, count=None):
+    for item in session.queue[:count]:
+        session.decide(item, "unsure", cause="other")
+
+
+@given(st.lists(st.sampled_from(["case=c-1", "case=c-2", "case=t-001", "open", "by=mine", "case=t-002 open", ""])))
+@settings(max_examples=20)
+def test_no_facet_of_a_blind_queue_shows_what_is_not_in_the_draw(runs, tmp_path_factory, asked):
+    session = ReviewSession(runs, tmp_path_factory.mktemp("log"), "Ann")
+    drawn = set(session.queue)
+    for words in asked:
+        session.filter(words)
+        assert set(session.queue) <= drawn
+
+
+def test_all_is_chosen_when_the_queue_is_opened_and_kept(runs, tmp_path):
+    session = ReviewSession(runs, tmp_path, "Ann")
+    before = session.queue
+    with pytest.raises(InputError, match="'all': is chosen when"):
+        session.filter("case=c-1 all")
+    assert session.queue == before
+    whole = ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"))
+    whole.filter("case=c-1")
+    assert len(whole.queue) == 14
+    whole.filter("")
+    assert len(whole.queue) == 58
+
+
+def test_who_has_read_a_draw_is_not_asked_blind_for_the_rest_which_passes(runs, tmp_path):
+    session = ReviewSession(runs, tmp_path, "Ann")
+    read_all(session)
+    with pytest.raises(InputError, match="what was not drawn passes"):
+        ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"))
+    assert len(ReviewSession(runs, tmp_path, "Bo", query=parse_query("all")).queue) == 58
+    assert len(ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"), blind=False).queue) == 58
+
+
+def test_another_seed_is_refused_once_somebody_read_by_one(runs, tmp_path):
+    first = ReviewSession(runs, tmp_path, "Ann", seed=5)
+    read_all(first)
+    with pytest.raises(InputError, match="by a draw of seed 5"):
+        ReviewSession(runs, tmp_path, "Bo", seed=6)
+    assert set(ReviewSession(runs, tmp_path, "Bo").queue) == set(first.queue)
+    assert set(ReviewSession(runs[:1], tmp_path, "Bo", seed=5).queue) < set(first.queue)
+    assert len(ReviewSession(runs, tmp_path, "Bo", seed=6, blind=False).queue) == 58
+
+
+def test_no_blind_item_has_the_name_of_its_run(runs, tmp_path):
+    read_all(ReviewSession(runs, tmp_path, "Ann"))
+    session = ReviewSession(runs, tmp_path, "Ann", query=parse_query("case=c-1"))
+    every = ReviewSession(runs, tmp_path, "Ann", blind=False).queue
+    blind = [item for item in every if session.is_blind(item)]
+    assert blind
+    assert {session.sheet(item).place for item in blind} <= {"arm A", "arm B"}
+
+
+def test_quitting_says_how_far_it_is_whatever_was_read_before(runs, tmp_path):
+    read_all(ReviewSession(runs, tmp_path, "Ann"))
+    for words in ("case=c-1", "case=t-001 case=c-2", "open", ""):
+        session = ReviewSession(runs, tmp_path, "Ann", query=parse_query(words))
+        said = []
+
+        class Keys:
+            def key(self, prompt):
+                return "q"
+
+        adjudicate(session, Keys(), said.append)
+        assert "read" in said[-1] or "Nothing to read" in said[-1]
+    assert read_log(tmp_path)
