@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from evallib.entries import CAUSES, READINGS, Difference, Reading, Resolution, Rubric
 from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
+from evallib.masking import masks_of
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.reviewer import reviewer_name
 from evallib.scoring import fold, outcome_word
@@ -155,7 +156,7 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
         reason=_plain(reason.strip()),
         blind=blind,
-        strict=_in_words(named[0]) if check else f"{outcome_word(outcome.passed)}: {outcome.reason}",
+        strict=masks_of(found).mask(_in_words(named[0] if check else outcome)),
         answer_digest=answer_digest(found),
         criteria_digest=named[0].decides if check else digest([v.decides for v in verdicts], 16),
         rubric_digest=Rubrics(run, live_entries(log)).digest(case, check),
@@ -338,5 +339,5 @@ def _plain(text: str) -> str:
     )
 
 
-def _in_words(verdict: Verdict) -> str:
-    return f"{outcome_word(verdict.passed)}: {verdict.reason}"
+def _in_words(strict: Verdict | Outcome) -> str:
+    return f"{outcome_word(strict.passed)}: {strict.reason}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from evallib.checks.folding import fold, merged
+from evallib.checks.folding import UNSEEN, fold, merged
 from evallib.checks.leaks import leaks
 from evallib.checks.placeholders import masked
 from evallib.records import Sample, canonical_json
@@ -14,6 +15,28 @@ __all__ = ["Masks", "masks_of"]
 
 _SHORTEST = 6
 """A shorter credential is masked where it is told to be one, and not wherever its characters stand."""
+
+
+_SEEN = re.compile(f"[^{UNSEEN}]+")
+
+
+class _Bare(NamedTuple):
+    """A text without what shows nothing: a credential that is cut by it is still one to whoever copies it."""
+
+    text: str
+    origin: Sequence[int] | None = None
+    """Per character its place in the original; None when nothing was left out."""
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The span of the original that `start` to `end` is left of."""
+        return (start, end) if self.origin is None else (self.origin[start], self.origin[end - 1] + 1)
+
+
+def _bare(text: str) -> _Bare:
+    seen = list(_SEEN.finditer(text))
+    if sum(hit.end() - hit.start() for hit in seen) == len(text):
+        return _Bare(text)
+    return _Bare("".join(hit[0] for hit in seen), [at for hit in seen for at in range(*hit.span())])
 
 
 def _found(text: str) -> list[tuple[int, int]]:
@@ -25,7 +48,8 @@ class Masks:
     """The credentials of some texts: each is masked wherever it stands, not only where its name stands before it."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        values = {text[start:end] for text in texts for start, end in _found(text)}
+        bare = (_bare(text).text for text in texts)
+        values = {text[start:end] for text in bare for start, end in _found(text)}
         known = sorted((value for value in values if len(value) >= _SHORTEST), key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, known))) if known else None
         self.used = False
@@ -33,8 +57,9 @@ class Masks:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where credentials stand in `text`: (start, end) in code points, in order, none inside another."""
-        again = [hit.span() for hit in self._known.finditer(text)] if self._known else []
-        flat = merged([*_found(text), *again])
+        bare = _bare(text)
+        again = [hit.span() for hit in self._known.finditer(bare.text)] if self._known else []
+        flat = merged(bare.span(*span) for span in (*_found(bare.text), *again))
         self.used = self.used or bool(flat)
         return list(zip(flat[::2], flat[1::2], strict=True))
 
@@ -47,9 +72,9 @@ class Masks:
         return "".join([*shown, text[done:]])
 
 
-def masks_of(sample: Sample) -> Masks:
-    """The credentials of everything that is recorded of a sample."""
-    return Masks(_texts(sample))
+def masks_of(*samples: Sample) -> Masks:
+    """The credentials of everything that is recorded of some samples."""
+    return Masks(text for sample in samples for text in _texts(sample))
 
 
 def _texts(sample: Sample) -> Iterator[str]:

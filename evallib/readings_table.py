@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evallib.entries import Difference, Reading
 from evallib.errors import InputError
-from evallib.records import POST_HOC_LABEL
+from evallib.masking import masks_of
+from evallib.records import POST_HOC_LABEL, Sample
 from evallib.standing import Stand, live_entries, standing_readings
 from evallib.store import LoggedEntry, Run
 from evallib.store.files import write_new
@@ -115,7 +116,14 @@ def _rows(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Iterator[dict[str,
             stand = stands.get(logged.id)
             status = "standing" if stand else known.get(logged.id) or _gone(logged, ids)
             about = stand.differences.get(logged.id) if stand else said.get(logged.id)
-            yield _row(logged.id, entry, about) | _stand_row(entry, stand) | read | {"status": status}
+            row = _row(logged.id, entry, about) | _stand_row(entry, stand) | read | {"status": status}
+            yield row | _masked(row, run.by_key.get((entry.case, entry.sample)))
+
+
+def _masked(row: Mapping[str, Any], sample: Sample | None) -> dict[str, str]:
+    """The texts of a row that may quote a credential, as they may leave the log."""
+    masks = masks_of(*filter(None, [sample]))
+    return {name: masks.mask(row[name]) for name in ("strict", "reason", "resolution_reason") if row[name]}
 
 
 def _gone(logged: LoggedEntry, live: set[str]) -> str:

@@ -52,6 +52,14 @@ class Covered(NamedTuple):
         return f"{about}: {self.read} of {self.of}{two}"
 
 
+class _Strict(NamedTuple):
+    """What strict says of an item, as it is stored."""
+
+    word: str
+    failed: tuple[str, ...]
+    reason: str
+
+
 def _outcomes(run: Run) -> dict[SampleKey, Outcome]:
     verdicts = run.verdicts_of
     return {sample.key: fold(sample, verdicts[sample.key], run.suite.pass_rule) for sample in run.samples}
@@ -297,7 +305,7 @@ class Sitting:
         against.sort(key=lambda v: v.check_id not in outcome.failed)
         return Reveal(
             strict_word(run, *item[1:]),
-            outcome,
+            replace(outcome, reason=hide(outcome.reason)),
             tuple(against),
             tuple(v for v in verdicts if v not in against),
             tuple(map(hide, said_of(self._log.stands(answer_of(item)).values(), self._author))),
@@ -312,13 +320,19 @@ class Sitting:
 
     def strict_row(self, item: Item) -> tuple[str, str, str, str]:
         """Strict's word, the checks against an item, the reason, and what everybody read; InputError while hidden."""
+        self._seen_run(item)
+        hide = masks_of(self._sample(item)).mask
+        read = hide("; ".join(said_of(self._log.stands(answer_of(item)).values())))
+        strict = self._strict_of(item)
+        return strict.word, ", ".join(strict.failed), hide(strict.reason), read
+
+    def _strict_of(self, item: Item) -> _Strict:
         run = self._seen_run(item)
-        outcome = self._strict[run.id][item.case, item.sample]
-        read = "; ".join(said_of(self._log.stands(answer_of(item)).values()))
         if item.check:
             verdict = next(v for v in run.verdicts_of[item.case, item.sample] if v.check_id == item.check)
-            return outcome_word(verdict.passed), "", verdict.reason, read
-        return word(outcome), ", ".join(outcome.failed), outcome.reason, read
+            return _Strict(outcome_word(verdict.passed), (), verdict.reason)
+        outcome = self._strict[run.id][item.case, item.sample]
+        return _Strict(word(outcome), outcome.failed, outcome.reason)
 
     def coverage(self) -> tuple[Covered, ...]:
         """How many items of the queue are read, by run, check and strict's word; empty while any of it is blind."""
@@ -335,7 +349,7 @@ class Sitting:
         return tuple(Covered(*part, read[part], count) for part, count in sorted(of.items()))
 
     def _part(self, item: Item) -> tuple[str, str, str]:
-        return self.place(item), item.check, self.strict_row(item)[0]
+        return self.place(item), item.check, self._strict_of(item).word
 
     def find(self, item: Item, words: str) -> tuple[int, int]:
         """Where the answer of an item says `words`, in code points; InputError when it does not."""
@@ -363,12 +377,12 @@ class Sitting:
             for key, outcome in self._strict[run.id].items()
             if key[0] == item.case and outcome.passed and (run.id, *key) != item[:3]
         ]
-        answer = self._sample(item).answer
-        other = nearest(answer, (self._sample(one).answer for one in repeats if not self.is_blind(one)))
+        mine, seen = self._sample(item), [self._sample(one) for one in repeats if not self.is_blind(one)]
+        other = nearest(mine.answer, (sample.answer for sample in seen))
         if other is None:
             return ()
-        masks = Masks([answer, other])
-        return word_diff(masks.mask(other), masks.mask(answer))
+        masks = masks_of(mine, *(sample for sample in seen if sample.answer == other))
+        return word_diff(masks.mask(other), masks.mask(mine.answer))
 
     def history(self, item: Item) -> tuple[str, ...]:
         """Every entry about the answer of an item, withdrawn ones marked, one line each, oldest first."""
