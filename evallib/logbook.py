@@ -81,14 +81,15 @@ class Logbook:
             return about
         return None
 
-    def add(self, logged: LoggedEntry) -> None:
-        """Take in an entry that was written now."""
+    def add(self, logged: LoggedEntry) -> AnswerId | None:
+        """Take in an entry that was written now; gives the answer it is about, None when it is about none of these."""
         self._written[logged.id] = logged
         if (about := self._file(logged)) is not None:
             self._folded.pop(about, None)
-        else:  # another rubric: any reading may be stale now
+        elif isinstance(self._about(logged), Rubric):  # any reading may be stale now
             self._folded.clear()
             self._in_force.clear()
+        return about
 
     @property
     def written(self) -> list[LoggedEntry]:

@@ -83,6 +83,7 @@ class ReviewSession(Sitting):
         """
         if seq and seq in self._answered:
             return self._answered[seq]
+        self._catch_up(item)
         blind = self.is_blind(item)
         if seconds is not None and not 0 <= seconds <= _LONGEST_LOOK_S:
             seconds = None
@@ -117,6 +118,7 @@ class ReviewSession(Sitting):
         """Write why strict and one's own reading differ, or that they agree; then the next open item follows."""
         if seq and seq in self._answered:
             return self._answered[seq]
+        self._catch_up(item)
         own = self._log.own(item, self._author)
         if own is None:
             raise InputError("there is no reading of yours to explain: read the answer first")
@@ -130,6 +132,21 @@ class ReviewSession(Sitting):
         self._move_on(item)
         return logged
 
+    def _catch_up(self, item: Item) -> None:
+        """Take in what came into the log since; InputError when it changes what is about to be said of an item."""
+        if not (came := self._arrivals.new()):
+            return
+        rubric = self._log.rubrics(item.run).digest(item.case, item.check)
+        about = [(logged, self._log.add(logged)) for logged in came]
+        mine = {answer for logged, answer in about if answer and logged.entry.author == self._author}
+        for one in self.queue:
+            if answer_of(one) in mine:
+                self._count(one)
+        if answer_of(item) in mine:
+            raise InputError("you said something of this answer in another sitting; see what stands, then say it again")
+        if self._log.rubrics(item.run).digest(item.case, item.check) != rubric:
+            raise InputError("what this is judged by was changed meanwhile; see it (g), then say it again")
+
     def _move_on(self, item: Item) -> None:
         self._drafts.drop(self._draft_of(item))
         self.go(self.next_open(self._place.get(item, self.position)))
@@ -137,6 +154,7 @@ class ReviewSession(Sitting):
     def _write(self, entry: Entry, seq: str) -> LoggedEntry:
         logged = append_entry(self._adjudications, entry)
         self._log.add(logged)
+        self._arrivals.know(logged)
         if not isinstance(entry, Withdrawal):
             self._made.append(logged)
             self._undone.clear()
@@ -146,11 +164,13 @@ class ReviewSession(Sitting):
 
     def _counted(self, logged: LoggedEntry) -> LoggedEntry:
         """Keep what is read and what is done in step with an entry that was written."""
-        item = self.item_of(logged)
+        self._count(self.item_of(logged))
+        return logged
+
+    def _count(self, item: Item) -> None:
         self._unseen.discard(answer_of(item))
         for kept, belongs in ((self._read, self.stage(item) != "read"), (self._done, self.stage(item) == "done")):
             (kept.add if belongs and item in self._place else kept.discard)(item)
-        return logged
 
     def item_of(self, logged: LoggedEntry) -> Item:
         """The item that an entry of this sitting is about."""

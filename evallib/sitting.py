@@ -24,7 +24,7 @@ from evallib.reviewer import reviewer_name
 from evallib.scoring import fold, outcome_word
 from evallib.sheet import Reveal, Sheet, make_sheet, word
 from evallib.standing import Item
-from evallib.store import Drafts, LoggedEntry, Run, read_log
+from evallib.store import Arrivals, Drafts, LoggedEntry, Run, read_log
 from evallib.word_diff import Piece, nearest, word_diff
 
 __all__ = ["NEWEST", "Covered", "Sitting"]
@@ -96,6 +96,7 @@ class Sitting:
         self.seed = seed if seed is not None else self._plan.plan.seed if self._plan else seed_of(runs)
         self._drafts = Drafts(adjudications)
         self._log = Logbook(runs, log)
+        self._arrivals = Arrivals(adjudications, log)
         self._strict = {run.id: _outcomes(run) for run in runs}
         self._arms = arms(runs, self.seed)
         self._asked: Asked | None = None

@@ -81,6 +81,7 @@ class _Desk:
         """Do what a key asks for; False ends the sitting."""
         if key == "q":
             return False
+        stage = self._session.stage(self.item)
         try:
             if key in _READINGS:
                 self._read(_READINGS[key])
@@ -92,6 +93,8 @@ class _Desk:
                 self._tell(_HELP.splitlines())
         except EvallibError as error:
             self._tell([f"NOT SAVED: {error}"])
+            if self._session.stage(self.item) != stage:  # read in another sitting meanwhile
+                self.show()
         return True
 
     def _tell(self, lines: Iterable[str]) -> None:

@@ -1,11 +1,12 @@
 """The only place that touches `data/` and `adjudications/`.
 
 `files` writes without ever overwriting; `tables` turns rows into declared columns and back; `journal` keeps a run in
-flight; `runs` holds begun, finished and rescored runs, whose JSON files `plans` reads; `log` holds entries, `drafts`
-what is half said; `replies` keeps what judges replied; `verify` hashes all of it again, `guard` holds entries against
-one another and `history` against what git had.
+flight; `runs` holds begun, finished and rescored runs, whose JSON files `plans` reads; `log` holds entries, `arrivals`
+finds those that came since, `drafts` holds what is half said; `replies` keeps what judges replied; `verify` hashes all
+of it again, `guard` holds entries against one another and `history` against what git had.
 """
 
+from evallib.store.arrivals import Arrivals
 from evallib.store.drafts import Drafts
 from evallib.store.journal import Journal
 from evallib.store.log import LoggedEntry, append_entry, publish_rescoring, read_log, standing_rescorings
@@ -23,6 +24,7 @@ from evallib.store.runs import (
 from evallib.store.verify import Verification, leftovers, verify_log, verify_run
 
 __all__ = [
+    "Arrivals",
     "Drafts",
     "Journal",
     "LoggedEntry",
