@@ -13,7 +13,9 @@ __all__ = ["Keyboard", "Lines", "open_keyboard"]
 
 _ARROWS = {b"[A": "k", b"OA": "k", b"[B": "j", b"OB": "j"}
 _ESCAPE_S = 0.05
-"""Within this a terminal sends the rest of an arrow key."""
+"""Within this a terminal sends the rest of a key that is more than one byte."""
+_SEQUENCES = (b"[", b"O")
+"""What begins a control sequence (CSI) or a single shift (SS3) after Escape: ECMA-48, 5.4."""
 
 
 class Keyboard(Protocol):
@@ -92,13 +94,27 @@ class _Terminal:
         if first == b"\x04":
             raise EOFError
         if first == b"\x1b":
-            follows = self._typed or select.select([self._descriptor], [], [], _ESCAPE_S)[0]
-            return _ARROWS.get(self._bytes(2), "esc") if follows else "esc"
+            return _ARROWS.get(self._sequence(), "esc")
         if first in b"\r\n":
             return ""
         if first[0] >= 0xC0:  # the first byte of a longer UTF-8 character
             first += self._bytes(1 + (first[0] >= 0xE0) + (first[0] >= 0xF0))
         return first.decode("utf-8", "replace")
+
+    def _sequence(self) -> bytes:
+        """What came with an Escape, to its final byte: none of it is a key. Empty when it came alone."""
+        sequence = b""
+        while self._typed or select.select([self._descriptor], [], [], _ESCAPE_S)[0]:
+            byte = self._bytes(1)
+            if byte == b"\x1b":
+                sequence = b""
+                continue
+            sequence += byte
+            if sequence in {*_SEQUENCES, b"[["}:  # the Linux console sends [[A for F1
+                continue
+            if sequence[:1] not in _SEQUENCES or not 0x20 <= byte[0] <= 0x3F:
+                break
+        return sequence
 
 
 @contextlib.contextmanager

@@ -233,6 +233,23 @@ def test_in_a_terminal_one_key_is_enough_and_keys_typed_ahead_are_not_lost(run, 
     assert teletype.process.returncode == 0
 
 
+def test_no_part_of_a_longer_key_is_a_key_of_its_own(run, log):
+    """F1 to F5, Delete, Ctrl+Up, Alt+p and F1 of the Linux console, then j: only j does something."""
+    teletype = Teletype(run.folder.parent.parent, log)
+    teletype.wait_for("Item 1 of 4")
+    teletype.type("f")
+    teletype.wait_for("1 of 4 read.")
+    for key in ("\x1b[15~", "\x1bOP", "\x1b[3~", "\x1b[1;5A", "\x1bp", "\x1b[[A", "\x1b[24;2~"):
+        teletype.said = ""
+        teletype.type(key)
+        teletype.wait_for("what was saved is on the disk")
+        assert "Reason" not in teletype.said
+    teletype.type("\x1b[Bq")
+    teletype.wait_for("1 readings saved; 1 of 4 read.")
+    teletype.end()
+    assert [type(entry) for _, entry in read_log(log)] == [Reading]
+
+
 def test_ctrl_c_leaves_a_terminal_as_it_was(run, log):
     teletype = Teletype(run.folder.parent.parent, log)
     teletype.wait_for("Item 1 of 4")
