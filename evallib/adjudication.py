@@ -23,6 +23,7 @@ __all__ = [
     "Attached",
     "ReadOutcome",
     "attach_published",
+    "explained",
     "make_difference",
     "make_reading",
     "make_resolution",
@@ -170,21 +171,13 @@ def make_difference(  # the parts of a log entry, each by its name
 ) -> Difference:  # fmt: skip
     """Why strict and the reading `about` differ; where they agree, that they do, without a reason asked for.
 
-    InputError when they differ and cause or reason is missing, or the cause says what the reading does not.
+    InputError as `explained` raises it, and when `about` is no reading of the run.
     """
     read = about.entry
     if not isinstance(read, Reading) or read.run != run.id:
         raise InputError(f"{about.id}: is no reading of run {run.id!r}")
-    agrees = read.reading == strict_word(run, read.case, read.sample, read.check)
-    implied = "true-failure" if read.reading == "fail" else "unknown"
-    cause = cause or (implied if agrees else "")
-    if not cause or (not agrees and (cause == "unknown" or not reason.strip())):
-        raise InputError("strict and your reading differ: say why, with a cause (1-9, 0, x) and a reason")
-    _one_of("cause", cause, CAUSES)
-    if not agrees and cause == "true-failure":
-        raise InputError(
-            "cause true-failure says that strict is right, and your reading differs: amend the reading (a)"
-        )
+    strict = strict_word(run, read.case, read.sample, read.check)
+    cause, reason = explained(read.reading, strict, cause, reason)
     return Difference(
         author=reviewer_name(author),
         run=run.id,
@@ -192,12 +185,38 @@ def make_difference(  # the parts of a log entry, each by its name
         sample=read.sample,
         check=read.check,
         about=about.id,
-        agrees=agrees,
+        agrees=read.reading == strict,
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
-        reason=_plain(reason.strip()) or "agrees",
+        reason=_plain(reason),
         canned=canned,
         supersedes=supersedes,
     )
+
+
+def explained(reading: str, strict: str, cause: str, reason: str) -> tuple[str, str]:
+    """Cause and reason of a reading whose reader knows what `strict` says; where the two agree, they follow from that.
+
+    InputError when they differ and cause or reason is missing, or the cause says what the reading does not.
+    """
+    _one_of("reading", reading, READINGS)
+    cause = "" if cause == "unknown" else cause
+    if cause:
+        _one_of("cause", cause, CAUSES)
+    if reading == strict:
+        implied = "true-failure" if reading == "fail" else "unknown"
+        if cause not in {"", implied}:
+            raise InputError(
+                f"strict and your reading agree, and {cause} is a cause to differ: leave it out, or amend the "
+                "reading (a)"
+            )
+        return implied, reason.strip() or "agrees"
+    if not cause or not reason.strip():
+        raise InputError("strict and your reading differ: say why, with a cause (1-9, 0, x; --cause) and a reason")
+    if cause == "true-failure":
+        raise InputError(
+            "cause true-failure says that strict is right, and your reading differs: amend the reading (a)"
+        )
+    return cause, reason.strip()
 
 
 def make_resolution(

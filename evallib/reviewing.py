@@ -109,15 +109,17 @@ def _plan_to_read(given: Arguments, query: Query) -> str:
 
 
 def _reading(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Entry:
-    from evallib.adjudication import make_reading
+    from evallib.adjudication import explained, make_reading, strict_word
     from evallib.standing import own_reading
 
     if given.case is None:
         raise InputError("one reading needs CASE, SAMPLE, --reading and --reason; leave them out to read the queue")
     (run,) = runs
+    strict = strict_word(run, given.case, given.sample, given.check)
+    cause, _ = explained(given.reading, strict, given.cause, given.reason)
     return make_reading(
         run, given.case, given.sample, reading=given.reading, reason=given.reason, author=given.by, check=given.check,
-        cause=given.cause, log=log, supersedes=own_reading(run, log, given.by, (given.case, given.sample, given.check)),
+        cause=cause, log=log, supersedes=own_reading(run, log, given.by, (given.case, given.sample, given.check)),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from evallib.adjudication import make_difference, make_reading
+from evallib.adjudication import explained, make_difference, make_reading, strict_word
 from evallib.entries import CAUSES, Difference, Entry, Reading, Withdrawal
 from evallib.errors import InputError
 from evallib.logbook import answer_of
@@ -87,11 +87,9 @@ class ReviewSession(Sitting):
         blind = self.is_blind(item)
         if seconds is not None and not 0 <= seconds <= _LONGEST_LOOK_S:
             seconds = None
-        if not blind and reading != "unsure" and self.agrees(item, reading):
-            cause = cause or ("true-failure" if reading == "fail" else "unknown")
-            reason = reason.strip() or "agrees"
-        elif not blind and (cause in {"", "unknown"} or not reason.strip()):
-            raise InputError("strict and your reading differ: say why, with a cause (1-9, 0, x) and a reason")
+        if not blind:
+            strict = strict_word(self.runs[item.run], *item[1:])
+            cause, reason = explained(reading, strict, cause, reason)
         entry = make_reading(
             self.runs[item.run], item.case, item.sample, check=item.check, reading=reading, author=self._author,
             cause=cause or "unknown", reason=reason, blind=blind, span=span, canned=canned, seconds=seconds,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evallib.adjudication import attach_published, make_reading
-from evallib.entries import Reading, Withdrawal
+from evallib.adjudication import attach_published, explained, make_reading
+from evallib.entries import CAUSES, Reading, Withdrawal
 from evallib.errors import InputError
 from evallib.importers import PublishedReading
 from evallib.records import Sample
@@ -182,3 +182,13 @@ def test_the_same_log_under_another_name_adds_nothing(tmp_path: Path) -> None:
     attach_published(runs, published, [], tmp_path / "log", "log.md")
     again = attach_published(runs, published, read_log(tmp_path / "log"), tmp_path / "log", "copy.md")
     assert (again.new, again.known) == ([], published)
+
+
+@pytest.mark.parametrize("reading", ["pass", "fail", "infra"])
+def test_who_agrees_with_strict_has_the_one_cause_that_follows(reading):
+    implied = "true-failure" if reading == "fail" else "unknown"
+    for cause in ("", "unknown", implied):
+        assert explained(reading, reading, cause, " ") == (implied, "agrees")
+    for cause in set(CAUSES) - {"unknown", implied}:
+        with pytest.raises(InputError, match="is a cause to differ"):
+            explained(reading, reading, cause, "why")

@@ -106,7 +106,7 @@ def test_a_name_has_one_spelling_in_the_queue_and_in_one_go(home, monkeypatch):
     assert call(monkeypatch, "r-1", "--by", "Ann\u00a0Lee", typed="f\nq\n") == 0
     (first,) = log(home)
     item = [first.case, str(first.sample)]
-    given = ["--reading", "fail", "--reason", "still", "--cause", "other", "--by", " Ann  Lee"]
+    given = ["--reading", "fail", "--reason", "still", "--by", " Ann  Lee"]
     assert call(monkeypatch, "r-1", *item, *given) == 0
     assert {entry.author for entry in log(home)} == {"Ann Lee"}
     assert log(home)[1].supersedes
@@ -117,3 +117,29 @@ def test_a_name_with_what_shows_nothing_is_refused_at_the_start(home, monkeypatc
     assert call(monkeypatch, "r-1", "--by", name, typed="f\nq\n") == 2
     assert "which shows nothing" in capsys.readouterr().err
     assert log(home) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("fail", "say why, with a cause"),
+        ("fail --cause true-failure", "says that strict is right"),
+        ("unsure", "say why, with a cause"),
+        ("pass --cause too-narrow", "strict and your reading agree"),
+        ("maybe", "reading 'maybe': say one of pass"),
+        ("fail --cause mood", "cause 'mood': say one of true-failure"),
+    ],
+)
+def test_a_reading_in_one_go_says_no_less_than_one_of_the_queue(home, monkeypatch, capsys, words, said):
+    one = ["r-1", "c-1", "1", "--by", "Ann", "--reason", "so", "--reading", *words.split()]
+    assert call(monkeypatch, *one) == 2
+    assert said in capsys.readouterr().err
+    assert log(home) == []
+
+
+def test_a_reading_in_one_go_that_agrees_has_the_cause_that_follows(home, monkeypatch):
+    one = ["--by", "Ann", "--reason", "so"]
+    assert call(monkeypatch, "r-1", "c-1", "1", *one, "--reading", "pass") == 0
+    assert call(monkeypatch, "r-1", "c-1", "2", *one, "--reading", "fail") == 0
+    assert call(monkeypatch, "r-1", "c-2", "1", *one, "--reading", "unsure", "--cause", "cannot-judge") == 0
+    assert [e.cause for e in log(home)] == ["unknown", "true-failure", "cannot-judge"]
