@@ -184,7 +184,8 @@ class Sitting:
         """Go to where the same reviewer left the same queue, else to the first open item."""
         self.position = 0
         left = self._drafts.read(self._sitting()).get("item")
-        here = Item(*left) if isinstance(left, list) and len(left) == len(Item._fields) else None
+        kinds = [type(value) for value in left] if isinstance(left, list) else []
+        here = Item(*left) if kinds == [str, str, int, str] else None
         self.position = self._place[here] if here in self._place else self.next_open(-1)
 
     def go(self, position: int) -> int:

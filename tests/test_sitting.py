@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import json
 import sys
+
+import pytest
 
 from evallib.adjudication import make_reading
 from evallib.session import ReviewSession
@@ -37,6 +40,15 @@ def test_opening_a_queue_costs_each_of_ones_own_entries_the_same(tmp_path):
     first, second = counts[1] - counts[0], counts[2] - counts[1]
     assert 0 < second < 1.1 * first
     assert first / 20 < 90, "calls for each entry, reading its file included"
+
+
+@pytest.mark.parametrize("left", [[[1], {}, 3, 4], ["r", "c", [1], ""], ["r", "c"], "here", {"run": 1}, None])
+def test_a_place_that_is_none_begins_at_the_start(tmp_path, left):
+    run, log = many_run(tmp_path, 6), tmp_path / "log"
+    ReviewSession([run], log, "r1").go(3)
+    (kept,) = (log / ".drafts").glob("*.json")
+    kept.write_text(json.dumps({"item": left}))
+    assert ReviewSession([run], log, "r1").position == 0
 
 
 def test_the_garbage_collector_rests_while_a_queue_is_made_and_no_longer(tmp_path):

@@ -22,7 +22,7 @@ def test_a_draft_is_replaced_whole_and_can_be_dropped(tmp_path):
     assert not list(tmp_path.rglob("*.tmp"))
 
 
-@pytest.mark.parametrize("content", ["", "{ torn", "[1]", "\x00"])
+@pytest.mark.parametrize("content", ["", "{ torn", "[1]", "\x00", '{"a":' + "[" * 200_000])
 def test_what_cannot_be_read_counts_as_none(tmp_path, content):
     drafts = Drafts(tmp_path)
     drafts.keep(("a",), {"reason": "so"})

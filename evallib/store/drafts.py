@@ -44,7 +44,7 @@ class Drafts:
 
     def read(self, name: tuple[object, ...]) -> dict[str, Any]:
         """What is kept under `name`; empty when there is nothing."""
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, RecursionError):
             found = json.loads(self._path(name).read_text(encoding="utf-8"))
             if isinstance(found, dict):
                 return found
