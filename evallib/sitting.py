@@ -184,8 +184,9 @@ class Sitting:
         """Go to where the same reviewer left the same queue, else to the first open item."""
         self.position = 0
         left = self._drafts.read(self._sitting()).get("item")
-        kinds = [type(value) for value in left] if isinstance(left, list) else []
-        here = Item(*left) if kinds == [str, str, int, str] else None
+        if not isinstance(left, list) or [type(value) for value in left] != [str, str, int, str]:
+            left = []
+        here = Item(*left) if left else None
         self.position = self._place[here] if here in self._place else self.next_open(-1)
 
     def go(self, position: int) -> int:
