@@ -38,10 +38,10 @@ def first_readings(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> FirstRead
     Sighted readings never count, nor those of another answer or under another rubric (statistics reference, 2.4).
     """
     live = live_entries(log)
-    said: dict[str, LoggedEntry] = {}
+    said: dict[tuple[str, str], LoggedEntry] = {}
     for logged in live:
         if isinstance(logged.entry, Difference):
-            said.setdefault(logged.entry.about, logged)
+            said.setdefault((logged.entry.about, logged.entry.author), logged)
     first: dict[Item, dict[str, str]] = defaultdict(dict)
     causes: dict[Item, dict[str, str]] = defaultdict(dict)
     again: dict[Item, dict[str, str]] = defaultdict(dict)
@@ -55,14 +55,14 @@ def first_readings(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> FirstRead
         if entry.author in kept[item] or fit(*by_id[entry.run], entry) != "same":
             continue
         kept[item][entry.author] = entry.reading
-        if not entry.again and (cause := _cause(logged, said.get(logged.id))) != "unknown":
+        if not entry.again and (cause := _cause(logged, said.get((logged.id, entry.author)))) != "unknown":
             causes[item][entry.author] = cause
     return FirstReadings(first, causes, again)
 
 
 def _cause(logged: LoggedEntry, said: LoggedEntry | None) -> str:
     """Of the difference where the same reader stated one, else of the reading itself."""
-    entry = said.entry if said is not None and said.entry.author == logged.entry.author else logged.entry
+    entry = (said or logged).entry
     return entry.cause if isinstance(entry, Reading | Difference) else "unknown"
 
 

@@ -101,7 +101,7 @@ def _rows(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Iterator[dict[str,
     live = live_entries(log)
     ids = {logged.id for logged in live}
     ordered = sorted(log, key=lambda logged: (logged.id in ids, logged.entry.time, logged.id))
-    said = {e.entry.about: e for e in ordered if isinstance(e.entry, Difference)}  # one that is live comes last
+    said = {(e.entry.about, e.entry.author): e for e in ordered if isinstance(e.entry, Difference)}  # live ones last
     for run in runs:
         readings = standing_readings(run, log)
         stands = {logged.id: stand for stand in readings.by_item.values() for logged in stand.entries}
@@ -114,7 +114,7 @@ def _rows(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Iterator[dict[str,
                 continue
             stand = stands.get(logged.id)
             status = "standing" if stand else known.get(logged.id) or _gone(logged, ids)
-            about = stand.differences.get(logged.id) if stand else said.get(logged.id)
+            about = stand.differences.get(logged.id) if stand else said.get((logged.id, entry.author))
             yield _row(logged.id, entry, about) | _stand_row(entry, stand) | read | {"status": status}
 
 
@@ -127,8 +127,7 @@ def _gone(logged: LoggedEntry, live: set[str]) -> str:
 
 def _row(id_: str, entry: Reading, about: LoggedEntry | None) -> dict[str, Any]:
     span = entry.span or (None, None)
-    said = about.entry if about and about.entry.author == entry.author else None
-    difference = said if isinstance(said, Difference) else None
+    difference = about.entry if about and isinstance(about.entry, Difference) else None
     words = difference or entry
     return {
         **{name: getattr(entry, name, None) for name in COLUMNS},

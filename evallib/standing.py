@@ -198,7 +198,7 @@ def standing_readings(run: Run, log: Sequence[LoggedEntry], rubrics: Rubrics | N
             stale.append(logged)
         else:
             grouped[entry.case, entry.sample, entry.check].append(logged)
-    about = {e.entry.about: e for e in heads if isinstance(e.entry, Difference)}
+    about = {(e.entry.about, e.entry.author): e for e in heads if isinstance(e.entry, Difference)}
     resolutions: dict[tuple[str, int, str], list[LoggedEntry]] = defaultdict(list)
     for logged in heads:
         if isinstance(entry := logged.entry, Resolution):
@@ -221,9 +221,9 @@ def own_reading(run: Run, log: Sequence[LoggedEntry], author: str, item: tuple[s
 
 
 def _stand(
-    entries: Sequence[LoggedEntry], about: Mapping[str, LoggedEntry], resolutions: Sequence[LoggedEntry]
+    entries: Sequence[LoggedEntry], about: Mapping[tuple[str, str], LoggedEntry], resolutions: Sequence[LoggedEntry]
 ) -> Stand:
-    differences = {e.id: about[e.id] for e in entries if e.id in about and about[e.id].entry.author == e.entry.author}
+    differences = {e.id: said for e in entries if (said := about.get((e.id, e.entry.author)))}
     said: dict[str, set[State]] = defaultdict(set)
     for logged in entries:
         if isinstance(logged.entry, Reading):

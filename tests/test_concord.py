@@ -100,6 +100,14 @@ def test_causes_are_those_of_the_differences_and_have_a_row_of_their_own(run, lo
     assert (cause.what, cause.items, cause.coefficients["agreement"].value) == ("cause", 2, 0)
 
 
+def test_a_cause_that_another_gave_hides_none(run, log):
+    first = log.read(run, ("c-1", 1), "fail")
+    said = make_difference(run, first, author="Ann", cause="too-broad", reason="so")
+    log.add(said.model_copy(update={"author": "Mal", "cause": "other"}))
+    log.add(said)
+    assert first_readings([run], log).causes == {ITEM: {"Ann": "too-broad"}}
+
+
 def test_a_second_look_is_the_reader_with_themselves(run, log):
     for place, key in enumerate(strict_passes(run)[:4]):
         log.read(run, key, "pass")

@@ -88,6 +88,14 @@ def test_a_difference_that_was_taken_back_is_not_shown_as_what_holds(run: Run, l
     assert pd.isna(row["difference"])
 
 
+def test_what_another_says_of_a_withdrawn_reading_hides_nothing(run: Run, log: Path) -> None:
+    said = next(e for e in read_log(log) if e.entry.kind == "difference")
+    append_entry(log, said.entry.model_copy(update={"author": "Mal", "reason": "mine", "time": ""}))
+    append_entry(log, Withdrawal(author="Ann", withdraws=said.entry.about, reason="slip"))
+    row = readings_frame([run], read_log(log)).iloc[5]
+    assert (row["status"], row["reason"]) == ("withdrawn", HOSTILE)
+
+
 def test_a_run_that_nobody_read_gives_an_empty_table_of_the_same_columns(run: Run, tmp_path: Path) -> None:
     assert readings_frame([run], []).dtypes.to_dict().keys() == COLUMNS.keys()
     for ending in ("csv", "jsonl", "parquet"):

@@ -94,6 +94,14 @@ def test_a_difference_holds_cause_and_reason_of_its_reading(run):
     assert (both.cause(first), both.reason(first), said.agrees) == ("negation-or-quoted", "it says do not", False)
 
 
+def test_nobody_hides_what_another_said_of_their_reading(run):
+    first = read(run, 1, "pass")
+    said = make_difference(run, first, author="Ann", cause="negation-or-quoted", reason="it says do not")
+    forged = said.model_copy(update={"author": "Mal", "cause": "other", "reason": "mine"})
+    both = stand(run, first, logged(2, said), logged(3, forged))
+    assert (both.cause(first), both.reason(first)) == ("negation-or-quoted", "it says do not")
+
+
 def test_an_agreement_needs_no_reason_and_says_so(run):
     said = make_difference(run, read(run, 1, "fail"), author="Ann")
     assert (said.agrees, said.cause, said.reason) == (True, "true-failure", "agrees")
