@@ -100,23 +100,28 @@ def live_entries(log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
     A withdrawal counts against an entry of the same author, as long as it is not withdrawn itself.
     """
     ordered = sorted({logged.id: logged for logged in log}.values(), key=lambda logged: (logged.entry.time, logged.id))
-    withdrawals: dict[str, list[LoggedEntry]] = defaultdict(list)
-    for logged in ordered:
-        if isinstance(logged.entry, Withdrawal):
-            withdrawals[logged.entry.withdraws].append(logged)
-    if not withdrawals:
-        return ordered
+    written = {logged.id: logged.entry.author for logged in ordered}
+    withdrawals: dict[str, list[str]] = defaultdict(list)
+    for id_, entry in ordered:
+        if isinstance(entry, Withdrawal) and written.get(entry.withdraws) == entry.author:
+            withdrawals[entry.withdraws].append(id_)
+    gone = _gone(withdrawals)
+    return [logged for logged in ordered if not gone.get(logged.id)]
+
+
+def _gone(withdrawals: Mapping[str, Sequence[str]]) -> dict[str, bool]:
+    """Whether an entry that was ever withdrawn (id to the ids of its withdrawals) is gone; a circle has an end too."""
     gone: dict[str, bool] = {}
-
-    def is_gone(logged: LoggedEntry) -> bool:
-        if logged.id not in gone:
-            gone[logged.id] = False  # no entry can name a later one, but a forged one might: no endless walk
-            gone[logged.id] = any(
-                w.entry.author == logged.entry.author and not is_gone(w) for w in withdrawals.get(logged.id, ())
-            )
-        return gone[logged.id]
-
-    return [logged for logged in ordered if not is_gone(logged)]
+    for first in withdrawals:
+        walk = [] if first in gone else [first]
+        while walk:
+            id_ = walk[-1]
+            if id_ not in gone:
+                gone[id_] = False
+                walk += [one for one in withdrawals.get(id_, ()) if one not in gone]
+            else:
+                gone[walk.pop()] = any(not gone[one] for one in withdrawals.get(id_, ()))
+    return gone
 
 
 def _heads(live: Sequence[LoggedEntry], log: Iterable[LoggedEntry]) -> list[LoggedEntry]:

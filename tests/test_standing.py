@@ -43,6 +43,16 @@ def test_a_withdrawal_that_is_withdrawn_restores_what_it_took_back(run):
     assert stand(run, *log, take_back(3, "e2")).state == "pass"
 
 
+def test_a_chain_of_withdrawals_has_no_length_that_breaks_it(run):
+    first = read(run, 0, "pass")
+    log = [first]
+    for number in range(3001):
+        before = log[-1].id
+        log.append(LoggedEntry(f"w{number:04}", take_back(1, before).entry))
+    assert stand(run, *log) is None
+    assert stand(run, *log[:-1]).state == "pass"
+
+
 def test_nobody_withdraws_anothers_reading(run):
     assert stand(run, read(run, 1, "pass"), take_back(2, "e1", "Bo")).state == "pass"
 
