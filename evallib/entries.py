@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
@@ -13,7 +14,7 @@ from evallib.strict_yaml import Document, Written, first_problem, parse_flat
 
 __all__ = [
     "CAUSES", "READINGS", "Change", "Difference", "Entry", "Expectation", "Plan", "Reading", "Rescoring", "Resolution",
-    "Rubric", "Stratum", "Withdrawal", "read_entry", "read_flat",
+    "Rubric", "Stratum", "Withdrawal", "moment", "read_entry", "read_flat",
 ]  # fmt: skip
 
 READINGS = ("pass", "fail", "infra", "unsure")
@@ -243,6 +244,18 @@ _KINDS: dict[str, type[Entry]] = {
     model.model_fields["kind"].default: model
     for model in (Reading, Difference, Withdrawal, Resolution, Rubric, Plan, Rescoring)
 }
+
+
+_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+
+
+def moment(entry: Entry) -> datetime:
+    """When an entry was made, however its time is written; one without a time that says so comes before all."""
+    try:
+        time = datetime.fromisoformat(entry.time)
+    except ValueError:
+        return _BEFORE_ALL
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def read_entry(document: Document) -> Entry:

@@ -13,7 +13,7 @@ from evallib.entries import Difference, Reading
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL
 from evallib.standing import Stand, live_entries, standing_readings
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, by_time
 from evallib.store.files import write_new
 from evallib.store.tables import parquet_bytes
 from evallib.views import READ, open_view
@@ -100,7 +100,7 @@ def export_readings(runs: Sequence[Run], log: Sequence[LoggedEntry], path: Path)
 def _rows(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Iterator[dict[str, Any]]:
     live = live_entries(log)
     ids = {logged.id for logged in live}
-    ordered = sorted(log, key=lambda logged: (logged.id in ids, logged.entry.time, logged.id))
+    ordered = sorted(log, key=lambda logged: (logged.id in ids, by_time(logged)))
     said = {(e.entry.about, e.entry.author): e for e in ordered if isinstance(e.entry, Difference)}  # live ones last
     for run in runs:
         readings = standing_readings(run, log)
@@ -108,7 +108,7 @@ def _rows(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Iterator[dict[str,
         known = {e.id: "stale" for e in readings.stale} | {e.id: "unknown" for e in readings.unknown}
         coverage = open_view(run, READ, log).readings
         read = {name: coverage[name] for name in _COVERAGE}
-        for logged in sorted(log, key=lambda logged: (logged.entry.time, logged.id)):
+        for logged in sorted(log, key=by_time):
             entry = logged.entry
             if not isinstance(entry, Reading) or entry.run != run.id:
                 continue

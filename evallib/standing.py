@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from evallib.entries import Difference, Reading, Resolution, Rubric, Withdrawal
 from evallib.records import Sample, digest
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, by_time
 
 __all__ = [
     "Item",
@@ -99,7 +99,7 @@ def live_entries(log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
 
     A withdrawal counts against an entry of the same author, as long as it is not withdrawn itself.
     """
-    ordered = sorted({logged.id: logged for logged in log}.values(), key=lambda logged: (logged.entry.time, logged.id))
+    ordered = sorted({logged.id: logged for logged in log}.values(), key=by_time)
     written = {logged.id: logged.entry.author for logged in ordered}
     withdrawals: dict[str, list[str]] = defaultdict(list)
     for id_, entry in ordered:

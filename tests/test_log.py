@@ -122,6 +122,9 @@ def test_a_log_that_is_right_has_no_problem(tmp_path: Path) -> None:
         (read(plan="MINE"), "which is no plan"),
         (read(time="2026-12-02T12:00:00.000000+00:00"), "more than 24 hours from now"),
         (read(time="2026-11-30T12:00:00.000000"), "is no UTC time"),
+        (read(time="20261130T000000+00:00"), "is no UTC time"),
+        (read(time="2026-11-30 11:00:00+00:00"), "is no UTC time"),
+        (read(time="2026-11-30T11:00:00Z"), "is no UTC time"),
     ],
 )
 def test_what_does_not_hold_is_named(tmp_path: Path, entry, said: str) -> None:  # any entry

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evallib.adjudication import make_difference, make_reading, make_resolution
 from evallib.entries import Reading, Rubric, Withdrawal
 from evallib.errors import InputError
-from evallib.standing import live_entries, standing_readings
+from evallib.standing import Rubrics, live_entries, standing_readings
 from evallib.store import LoggedEntry
 from tests.browser import small_run
 
@@ -95,6 +95,14 @@ def test_another_rubric_makes_a_reading_stale(run):
     assert ([e.id for e in readings.stale], readings.by_item) == (["e1"], {})
     again = make_reading(run, "t-001", 1, reading="fail", author="Ann", blind=True, log=log, supersedes="e1")
     assert stand(run, *log, logged(3, again)).state == "fail"
+
+
+def test_the_newest_rubric_is_in_force_however_its_time_is_written(run):
+    old = Rubric(author="Mal", suite="small", check="policy", text="old", reason="r", time="20261130T000000+00:00")
+    new = old.model_copy(update={"text": "new", "time": "2026-11-30T10:00:00.000000+00:00"})
+    other = old.model_copy(update={"text": "no time at all", "time": "soon"})
+    log = [LoggedEntry("a", old), LoggedEntry("b", new), LoggedEntry("c", other)]
+    assert Rubrics(run, live_entries(log)).text("t-001", "policy") == "new"
 
 
 def test_a_difference_holds_cause_and_reason_of_its_reading(run):

@@ -8,7 +8,7 @@ one another and `history` against what git had.
 
 from evallib.store.drafts import Drafts
 from evallib.store.journal import Journal
-from evallib.store.log import LoggedEntry, append_entry, publish_rescoring, read_log, standing_rescorings
+from evallib.store.log import LoggedEntry, append_entry, by_time, publish_rescoring, read_log, standing_rescorings
 from evallib.store.replies import ReplyStore
 from evallib.store.runs import (
     Run,
@@ -32,6 +32,7 @@ __all__ = [
     "Verification",
     "append_entry",
     "begin_run",
+    "by_time",
     "finish_run",
     "import_run",
     "leftovers",

@@ -42,7 +42,8 @@ def _utc(entry: Entry) -> datetime | None:
         time = datetime.fromisoformat(entry.time)
     except ValueError:
         return None
-    return time if time.utcoffset() == timedelta(0) else None
+    written = {time.isoformat(), time.isoformat(timespec="microseconds")}
+    return time if time.utcoffset() == timedelta(0) and entry.time in written else None
 
 
 def relation_problems(entries: Mapping[str, Entry]) -> list[str]:

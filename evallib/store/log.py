@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evallib.collector import collector_paused
-from evallib.entries import Entry, Rescoring, read_entry, read_flat
+from evallib.entries import Entry, Rescoring, moment, read_entry, read_flat
 from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
 from evallib.store.runs import Run, StagedRescoring, StoredRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
@@ -19,6 +19,7 @@ from evallib.strict_yaml import dump_yaml, load_yaml
 __all__ = [
     "LoggedEntry",
     "append_entry",
+    "by_time",
     "entry_bytes",
     "entry_of",
     "log_path",
@@ -36,6 +37,11 @@ class LoggedEntry(NamedTuple):
 
     id: str
     entry: Entry
+
+
+def by_time(logged: LoggedEntry) -> tuple[datetime, str]:
+    """The key that sorts entries, the oldest first."""
+    return moment(logged.entry), logged.id
 
 
 def entry_bytes(entry: Entry) -> bytes:
@@ -72,7 +78,7 @@ def read_log(adjudications: Path) -> list[LoggedEntry]:
     fetch_ahead(paths)
     with collector_paused():
         logged = [LoggedEntry(path.stem, entry_of(path)) for path in paths]
-    return sorted(logged, key=lambda item: (item.entry.time, item.id))
+    return sorted(logged, key=by_time)
 
 
 def entry_of(path: Path) -> Entry:
