@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from evallib.adjudication import make_difference, make_reading, make_resolution
 from evallib.cli import main
-from evallib.entries import Withdrawal
+from evallib.entries import Plan, Stratum, Withdrawal
 from evallib.errors import InputError
 from evallib.standing import own_reading, standing_readings
 from evallib.store import Run, append_entry, read_log, verify_log
@@ -201,6 +202,21 @@ def test_what_is_not_an_addition_is_refused(two: Repository, harm: str, committe
     if committed:
         commit(home, "tidy")
     assert said in "\n".join(verify_log(home / "adjudications", since="main").problems)
+
+
+@pytest.mark.parametrize(("days", "told"), [(0.5, False), (30, True)])
+def test_a_plan_that_says_it_is_much_older_than_its_commit_is_named(two: Repository, days: float, told: bool) -> None:
+    home, run = two
+    time = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
+    drawn = (Stratum(run=run.id, strict="fail", of=1),)
+    plan = Plan(author="Ann", time=time, runs=(run.id,), seed=1, strata=drawn)
+    append_entry(home / "adjudications", plan)
+    assert verify_log(home / "adjudications", since="main").problems == []
+    commit(home, "plan")
+    git(home, "checkout", "-q", "ann")
+    git(home, "merge", "-q", "--no-edit", "bo")
+    problems = "\n".join(verify_log(home / "adjudications", since="main").problems)
+    assert ("a day older than the commit that adds it" in problems) is told
 
 
 @pytest.mark.parametrize("harm", ["edit", "delete"])
