@@ -13,7 +13,7 @@ from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.scoring import fold, outcome_word
-from evallib.standing import Readings, Rubrics, Stand, State, answer_digest, live_entries
+from evallib.standing import Readings, Rubrics, Stand, State, answer_digest, live_entries, own_readings
 from evallib.store import LoggedEntry, Run, append_entry
 from evallib.suite import Suite
 
@@ -127,7 +127,8 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
 ) -> Reading:
     """A reading entry of a stored answer, with the digests that tie it to what was read.
 
-    `log` tells the rubric in force; `more` are further fields of `Reading`. InputError when the item does not exist,
+    `log` tells the rubric in force and, where the reading `supersedes` one, the others of the author's that it amends
+    with it; `more` are further fields of `Reading`. InputError when the item does not exist,
     a word is not one of READINGS or CAUSES, the author is empty, a sighted reading has no reason, an unsure one
     no cause, or the span is not inside the answer.
     """
@@ -144,6 +145,8 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
         raise InputError(f"span {list(span)} is not inside the answer of {len(found.answer)} characters")
     named = [v for v in verdicts if v.check_id == check]
     outcome = fold(found, verdicts, run.suite.pass_rule)
+    before, again = more.get("supersedes", ""), more.get("again", False)
+    own = own_readings(run, log, author, (case, sample, check), again=again) if before else []
     return Reading(
         author=author,
         run=run.id,
@@ -158,6 +161,7 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
         answer_digest=answer_digest(found),
         criteria_digest=named[0].decides if check else digest([v.decides for v in verdicts], 16),
         rubric_digest=Rubrics(run, live_entries(log)).digest(case, check),
+        also_supersedes=tuple(id_ for id_ in own if id_ != before),
         **more,
     )
 

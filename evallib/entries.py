@@ -104,6 +104,8 @@ class Reading(_AboutItem):
     """Where an imported reading was published."""
     supersedes: str = ""
     """Id of the entry this one amends."""
+    also_supersedes: tuple[Text, ...] = ()
+    """Ids of the reader's other standing readings of the item, as after merging two branches: it amends them too."""
 
 
 class Difference(_AboutItem):

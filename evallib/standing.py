@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from evallib.entries import Difference, Reading, Resolution, Rubric, Withdrawal
+from evallib.entries import Difference, Entry, Reading, Resolution, Rubric, Withdrawal
 from evallib.records import Sample, digest
 from evallib.store import LoggedEntry, Run, by_time
 
@@ -21,6 +21,7 @@ __all__ = [
     "fit",
     "live_entries",
     "own_reading",
+    "own_readings",
     "standing_readings",
 ]
 
@@ -132,11 +133,18 @@ def _heads(live: Sequence[LoggedEntry], log: Iterable[LoggedEntry]) -> list[Logg
     written = dict(log)
     replaced: set[str] = set()
     for _, entry in live:
-        before = getattr(entry, "supersedes", "")
-        while before and before not in replaced and before in written and written[before].author == entry.author:
-            replaced.add(before)
-            before = getattr(written[before], "supersedes", "")
+        walk = _amended(entry)
+        while walk:
+            before = walk.pop()
+            if before not in replaced and before in written and written[before].author == entry.author:
+                replaced.add(before)
+                walk += _amended(written[before])
     return [logged for logged in live if logged.id not in replaced]
+
+
+def _amended(entry: Entry) -> list[str]:
+    before = getattr(entry, "supersedes", "")
+    return [before, *getattr(entry, "also_supersedes", ())] if before else []
 
 
 class Rubrics:
@@ -214,15 +222,25 @@ def standing_readings(run: Run, log: Sequence[LoggedEntry], rubrics: Rubrics | N
 
 def own_reading(run: Run, log: Sequence[LoggedEntry], author: str, item: tuple[str, int, str]) -> str:
     """Id of the author's newest live reading of (case, sample, check), which a next one amends; else empty."""
+    own = own_readings(run, log, author, item)
+    return own[-1] if own else ""
+
+
+def own_readings(
+    run: Run, log: Sequence[LoggedEntry], author: str, item: tuple[str, int, str], *, again: bool = False
+) -> list[str]:
+    """Ids of the author's live readings of (case, sample, check), oldest first: several where they are forked.
+
+    `again` asks for second looks instead.
+    """
     live = _heads([e for e in live_entries(log) if getattr(e.entry, "run", "") == run.id], log)
-    mine = [
+    return [
         logged.id
         for logged in live
         if isinstance(entry := logged.entry, Reading)
         and (entry.author, entry.case, entry.sample, entry.check) == (author.strip(), *item)
-        and not entry.again
+        and entry.again is again
     ]
-    return mine[-1] if mine else ""
 
 
 def _stand(

@@ -120,6 +120,7 @@ def test_a_log_that_is_right_has_no_problem(tmp_path: Path) -> None:
             "cites names 'gone', which is not in the log",
         ),
         (read(plan="MINE"), "which is no plan"),
+        (read(supersedes="MINE", also_supersedes=("gone",)), "supersedes names 'gone', which is not in the log"),
         (read(time="2026-12-02T12:00:00.000000+00:00"), "more than 24 hours from now"),
         (read(time="2026-11-30T12:00:00.000000"), "is no UTC time"),
         (read(time="20261130T000000+00:00"), "is no UTC time"),

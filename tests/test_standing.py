@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evallib.adjudication import make_difference, make_reading, make_resolution
 from evallib.entries import Reading, Rubric, Withdrawal
 from evallib.errors import InputError
-from evallib.standing import Rubrics, live_entries, standing_readings
+from evallib.standing import Rubrics, live_entries, own_reading, standing_readings
 from evallib.store import LoggedEntry
 from tests.browser import small_run
 
@@ -70,6 +70,30 @@ def test_an_amendment_stands_also_when_what_it_amended_is_taken_back(run):
 def test_one_reader_with_two_heads_is_a_fork_and_not_guessed(run):
     fork = stand(run, read(run, 1, "pass"), read(run, 2, "fail"))
     assert (fork.state, fork.forked) == ("disputed", ("Ann",))
+
+
+@pytest.mark.parametrize("word", ["pass", "fail"])
+def test_an_amendment_ends_a_fork_whichever_word_it_takes(run, word):
+    log = [read(run, 1, "pass"), read(run, 2, "fail")]
+    ended = read(run, 3, word, log=log, supersedes=own_reading(run, log, "Ann", ITEM))
+    whole = stand(run, *log, ended)
+    assert (whole.state, whole.forked, [e.id for e in whole.entries]) == (word, (), ["e3"])
+
+
+def test_amendments_of_two_branches_are_a_fork_until_one_amends_both(run):
+    first = read(run, 1, "infra")
+    one, other = (read(run, n, word, log=[first], supersedes="e1") for n, word in ((2, "pass"), (3, "fail")))
+    log = [first, one, other]
+    assert stand(run, *log).forked == ("Ann",)
+    both = read(run, 4, "pass", log=log, supersedes=own_reading(run, log, "Ann", ITEM))
+    assert (both.entry.supersedes, both.entry.also_supersedes) == ("e3", ("e2",))
+    assert stand(run, *log, both).state == "pass"
+
+
+def test_an_amendment_leaves_a_second_look_alone(run):
+    log = [read(run, 1, "pass"), read(run, 2, "fail", again=True)]
+    assert read(run, 3, "fail", log=log, supersedes="e1").entry.also_supersedes == ()
+    assert read(run, 3, "fail", log=log, supersedes="e2", again=True).entry.also_supersedes == ()
 
 
 def test_a_resolution_stands_while_it_cites_every_reading(run):

@@ -62,6 +62,8 @@ def _named(entry: Entry) -> Iterator[tuple[str, str]]:
     for key in ("supersedes", "about", "withdraws", "plan"):
         if name := getattr(entry, key, ""):
             yield key, name
+    if isinstance(entry, Reading):
+        yield from (("supersedes", name) for name in entry.also_supersedes)
     if isinstance(entry, Resolution):
         yield from (("cites", name) for name in entry.cites)
     if isinstance(entry, Plan):
