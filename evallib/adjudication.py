@@ -26,6 +26,7 @@ __all__ = [
     "make_resolution",
     "make_rubric",
     "read_outcomes",
+    "settles",
     "strict_word",
 ]
 
@@ -67,13 +68,22 @@ def _read_one(
     whole = readings.by_item.get((*sample.key, ""))
     stands = {v.check_id: s for v in verdicts if (s := readings.by_item.get((*sample.key, v.check_id)))}
     by_checks = _by_checks(sample, verdicts, strict, stands, pass_rule)
-    if whole is None or (whole.state == "unsure" and stands):
+    settled = whole is not None and settles(whole, stands.values())
+    if whole is None or (whole.state == "unsure" and stands and not settled):
         return by_checks
-    if whole.state in {"pass", "fail"} and by_checks.state in {"pass", "fail"} and whole.state != by_checks.state:
+    words = {whole.state, by_checks.state}
+    if words == {"pass", "fail"} and not settled:
         others = {e.entry.author for stand in stands.values() for e in stand.entries}
         if others - {e.entry.author for e in whole.entries}:
             return ReadOutcome(strict, "disputed", by_checks.verdicts)
     return ReadOutcome(_by_answer(strict, whole.state), whole.state, by_checks.verdicts)
+
+
+def settles(whole: Stand, checks: Iterable[Stand]) -> bool:
+    """Whether the answer has a resolution that cites every standing reading of its checks, where there is any."""
+    read = {logged.id for stand in checks for logged in stand.entries}
+    entry = whole.resolution.entry if whole.resolution else None
+    return bool(read) and isinstance(entry, Resolution) and read <= set(entry.cites)
 
 
 def _by_checks(
@@ -205,7 +215,7 @@ def make_difference(  # the parts of a log entry, each by its name
 def make_resolution(
     run: Run,
     item: tuple[str, int, str],
-    stand: Stand,
+    readings: Readings,
     *,
     author: str,
     reading: str,
@@ -214,28 +224,39 @@ def make_resolution(
 ) -> Resolution:
     """What holds where the readers of (case, sample, check) differ, citing every standing reading of it.
 
-    InputError when they do not differ, or reason or author is missing.
+    One of the answer cites the readings of its checks too, and so settles where they differ from it. It stands over the
+    earlier resolutions of the item, the author's own and others'. InputError when nobody's reading stands or they do
+    not differ, or reason or author is missing.
     """
     case, sample, check = item
-    _item(run, case, sample, check)
-    if stand.state != "disputed":
+    found, verdicts = _item(run, case, sample, check)
+    stand = readings.by_item.get(item)
+    if stand is None:
+        raise InputError(f"case {case!r} sample {sample}: nobody's reading of it stands, there is nothing to resolve")
+    strict = fold(found, verdicts, run.suite.pass_rule)
+    across = not check and _read_one(found, verdicts, strict, readings, run.suite.pass_rule).state == "disputed"
+    if not (stand.differ or stand.resolutions or across):
         raise InputError(f"case {case!r} sample {sample}: its readers do not differ, there is nothing to resolve")
+    answer = [] if check else [one for other, one in readings.by_item.items() if other[:2] == item[:2] and other[2]]
+    cited = [*stand.entries, *(logged for one in answer for logged in one.entries)]
     _one_of("reading", reading, READINGS)
     _one_of("cause", cause, CAUSES)
     if not reason.strip():
         raise InputError("a resolution needs a reason; give --reason")
     author = _said_by(author)
+    own = [logged.id for logged in stand.resolutions if logged.entry.author == author]
     return Resolution(
         author=author,
         run=run.id,
         case=case,
         sample=sample,
         check=check,
-        cites=tuple(logged.id for logged in stand.entries),
+        cites=tuple(logged.id for logged in (*cited, *stand.resolutions)),
         reading=reading,  # type: ignore[arg-type]  # compared with READINGS above
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
         reason=_plain(reason.strip()),
-        self_resolved=author in {entry.author for entry in stand.readings},
+        self_resolved=author in {logged.entry.author for logged in cited},
+        supersedes=own[-1] if own else "",
     )
 
 

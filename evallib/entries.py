@@ -131,11 +131,15 @@ class Withdrawal(_Entry):
 
 
 class Resolution(_AboutItem):
-    """What holds where readers differ. It stands while it cites every standing reading of the item."""
+    """What holds where readers differ. It stands while it cites every standing reading of the item.
+
+    One of a whole answer may cite the readings of its checks, and then settles where the two differ. It stands over
+    the resolutions that it cites.
+    """
 
     kind: Literal["resolution"] = "resolution"
     cites: tuple[Text, ...] = Field(min_length=2)
-    """Ids of the readings that differ."""
+    """Ids of the readings that differ, and of the resolutions that it stands over."""
     reading: Literal["pass", "fail", "infra", "unsure"]
     cause: Cause = "unknown"
     reason: Text

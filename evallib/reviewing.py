@@ -127,12 +127,10 @@ def _resolution(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry
     if not number.isdecimal():
         raise InputError(f"--resolve {case} {number}: say CASE and SAMPLE, a number from 1")
     item = (case, int(number), given.check)
-    stand = standing_readings(run, log).by_item.get(item)
-    if stand is None:
-        raise InputError(f"case {case!r} sample {number}: nobody's reading of it stands, there is nothing to resolve")
     return make_resolution(
-        run, item, stand, author=given.by, reading=given.reading or "", reason=given.reason, cause=given.cause
-    )
+        run, item, standing_readings(run, log), author=given.by, reading=given.reading or "", reason=given.reason,
+        cause=given.cause,
+    )  # fmt: skip
 
 
 def _rubric(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Entry:

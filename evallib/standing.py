@@ -53,19 +53,27 @@ class Stand:
     """Where the readings of one answer, or of one of its verdicts, stand."""
 
     state: State
-    """`disputed` when readers differ, or one reader says two things at once, and no resolution cites them all."""
+    """`disputed` when readers differ, or one reader says two things at once, and no resolution settles it."""
     entries: tuple[LoggedEntry, ...]
     """The standing readings, oldest first."""
     differences: Mapping[str, LoggedEntry] = field(default_factory=dict)
     """Id of a reading to what its reader said after the reveal."""
     resolution: LoggedEntry | None = None
+    """What holds: it cites every standing reading, and each other such resolution says the same or is cited by one."""
     forked: tuple[str, ...] = ()
     """Readers with two readings of which neither amends the other, as after merging two branches."""
+    resolutions: tuple[LoggedEntry, ...] = ()
+    """Every resolution that cites all standing readings, oldest first, those too that a later one stands over."""
 
     @property
     def readings(self) -> list[Reading]:
         """The standing readings without their ids."""
         return [e.entry for e in self.entries if isinstance(e.entry, Reading)]
+
+    @property
+    def differ(self) -> bool:
+        """Whether readers differ, or one says two things at once, resolved or not."""
+        return bool(self.forked) or len({entry.reading for entry in self.readings} - {"unsure"}) > 1
 
     @property
     def blind(self) -> bool:
@@ -254,9 +262,10 @@ def _stand(
     forked = tuple(author for author, words in said.items() if len(words) > 1)
     ids = {logged.id for logged in entries}
     held = [e for e in resolutions if isinstance(e.entry, Resolution) and ids <= set(e.entry.cites)]
-    words = {e.entry.reading for e in held if isinstance(e.entry, Resolution)}
-    if len(words) == 1:
-        return Stand(words.pop(), tuple(entries), differences, held[-1], forked)
+    below = {id_ for e in held if isinstance(e.entry, Resolution) for id_ in e.entry.cites}
+    top = [e for e in held if e.id not in below]
+    words = {e.entry.reading for e in top if isinstance(e.entry, Resolution)}
+    resolved = top[-1] if len(words) == 1 else None
     definite = set().union(*said.values()) - {"unsure"}
-    state: State = "disputed" if len(definite) > 1 or forked else (definite or {"unsure"}).pop()
-    return Stand(state, tuple(entries), differences, None, forked)
+    state: State = "disputed" if len(definite) > 1 or len(words) > 1 or forked else (definite or {"unsure"}).pop()
+    return Stand(words.pop() if resolved else state, tuple(entries), differences, resolved, forked, tuple(held))

@@ -98,7 +98,10 @@ def test_a_log_that_is_right_has_no_problem(tmp_path: Path) -> None:
     second = put(tmp_path, read(reading="fail", supersedes=first))
     other = put(tmp_path, read(author="Bo"))
     put(tmp_path, Difference(author="Ann", time=NOON, **ITEM, about=second, agrees=True, reason="agrees"))
-    put(tmp_path, Resolution(author="Cy", time=NOON, **ITEM, cites=(second, other), reading="fail", reason="so"))
+    check = put(tmp_path, read(author="Bo", check="says"))
+    cites = (second, other, check)
+    held = put(tmp_path, Resolution(author="Cy", time=NOON, **ITEM, cites=cites, reading="fail", reason="so"))
+    put(tmp_path, Resolution(author="Di", time=NOON, **ITEM, cites=(*cites, held), reading="pass", reason="so"))
     gone = put(tmp_path, Withdrawal(author="Ann", time=NOON, withdraws=second, reason="slip"))
     put(tmp_path, Withdrawal(author="Ann", time=NOON, withdraws=gone, reason="no slip"))
     assert problems(tmp_path) == ""
@@ -203,8 +206,8 @@ def act(run, log: Path, what: str, number: int) -> None:  # a stored run
     elif what == "w" and mine:
         append_entry(log, Withdrawal(author=author, withdraws=mine[number % len(mine)].id, reason="slip"))
     elif what == "s":
-        stand = standing_readings(run, entries).by_item[item]
-        append_entry(log, make_resolution(run, item, stand, author=author, reading="fail", reason="both read"))
+        readings = standing_readings(run, entries)
+        append_entry(log, make_resolution(run, item, readings, author=author, reading="fail", reason="both read"))
     elif what == "t" and entries:
         append_entry(log, entries[number % len(entries)].entry)
     elif what in "xy":  # the second of the same day and slug is refused, and so is one of a suite that is not there

@@ -148,9 +148,11 @@ def test_a_dispute_that_a_merge_makes_is_resolved_by_an_entry(two: Repository) -
     read(home, run, "Bo", "c-2", "fail")
     commit(home, "fail")
     merge(home, "ann", "bo")
-    stand = standing_readings(run, read_log(log)).by_item["c-2", 1, ""]
-    assert stand.state == "disputed"
-    append_entry(log, make_resolution(run, ("c-2", 1, ""), stand, author="Cy", reading="fail", reason="it says four"))
+    readings = standing_readings(run, read_log(log))
+    assert readings.by_item["c-2", 1, ""].state == "disputed"
+    append_entry(
+        log, make_resolution(run, ("c-2", 1, ""), readings, author="Cy", reading="fail", reason="it says four")
+    )
     assert standing_readings(run, read_log(log)).by_item["c-2", 1, ""].state == "fail"
     assert verify_log(log, since="main").problems == []
 

@@ -52,8 +52,8 @@ def log(run: Run, tmp_path: Path) -> Path:
     append_entry(log, make_difference(run, mine, author="Ann", cause="negation-or-quoted", reason=HOSTILE, canned=True))
     theirs = put(run, log, "=Bo", "fail")
     append_entry(log, make_difference(run, theirs, author="=Bo"))
-    stand = standing_readings(run, read_log(log)).by_item["t-001", 1, ""]
-    append_entry(log, make_resolution(run, ("t-001", 1, ""), stand, author="Cy", reading="pass", reason="it warns"))
+    readings = standing_readings(run, read_log(log))
+    append_entry(log, make_resolution(run, ("t-001", 1, ""), readings, author="Cy", reading="pass", reason="it warns"))
     return log
 
 

@@ -33,6 +33,11 @@ def take_back(number: int, id_: str, author: str = "Ann") -> LoggedEntry:
     return logged(number, Withdrawal(author=author, withdraws=id_, reason="slipped"))
 
 
+def resolve(run, log, number: int, word: str, author: str = "Cy") -> LoggedEntry:
+    made = make_resolution(run, ITEM, standing_readings(run, log), author=author, reading=word, reason="I see")
+    return logged(number, made)
+
+
 def stand(run, *log):
     return standing_readings(run, log).by_item.get(ITEM)
 
@@ -100,15 +105,36 @@ def test_a_resolution_stands_while_it_cites_every_reading(run):
     log = [read(run, 1, "pass"), read(run, 2, "fail", "Bo")]
     disputed = stand(run, *log)
     assert disputed.state == "disputed"
-    resolution = make_resolution(run, ITEM, disputed, author="Cy", reading="fail", reason="it names the command")
-    assert not resolution.self_resolved
-    assert stand(run, *log, logged(3, resolution)).state == "fail"
-    assert stand(run, *log, logged(3, resolution), read(run, 4, "pass", "Di")).state == "disputed"
+    resolution = resolve(run, log, 3, "fail")
+    assert not resolution.entry.self_resolved
+    assert stand(run, *log, resolution).state == "fail"
+    assert stand(run, *log, resolution, read(run, 4, "pass", "Di")).state == "disputed"
+
+
+def test_a_resolution_is_changed_by_a_later_one_of_its_author_or_of_another(run):
+    log = [read(run, 1, "pass"), read(run, 2, "fail", "Bo")]
+    for number, (word, author) in enumerate([("pass", "Cy"), ("fail", "Cy"), ("pass", "Di"), ("fail", "Cy")], 3):
+        log.append(resolve(run, log, number, word, author))
+        assert (stand(run, *log).state, stand(run, *log).resolution) == (word, log[-1])
+    assert [e.entry.supersedes for e in log[2:]] == ["", "e3", "", "e4"]
+    assert stand(run, *log, take_back(8, "e5", "Di"), take_back(9, "e6", "Cy")).state == "fail"
+
+
+def test_resolutions_made_apart_that_differ_leave_it_open_until_one_cites_both(run):
+    log = [read(run, 1, "pass"), read(run, 2, "fail", "Bo")]
+    log += [resolve(run, log, 3, "pass", "Cy"), resolve(run, log, 4, "fail", "Di")]
+    assert stand(run, *log).state == "disputed"
+    last = resolve(run, log, 5, "fail", "Eve")
+    assert set(last.entry.cites) == {"e1", "e2", "e3", "e4"}
+    assert stand(run, *log, last).resolution == last
+    assert stand(run, *log, last, read(run, 6, "pass", "Fay")).state == "disputed"
 
 
 def test_readers_who_agree_have_nothing_to_resolve(run):
     with pytest.raises(InputError, match="nothing to resolve"):
-        make_resolution(run, ITEM, stand(run, read(run, 1, "fail")), author="Cy", reading="fail", reason="so")
+        resolve(run, [read(run, 1, "fail")], 2, "fail")
+    with pytest.raises(InputError, match="nobody's reading of it stands"):
+        resolve(run, [], 2, "fail")
 
 
 def test_another_rubric_makes_a_reading_stale(run):
