@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from evallib.entries import CAUSES, READINGS, Difference, Reading, Resolution, Rubric
+from evallib.entries import CAUSES, READINGS, Difference, Reading, Rescoring, Resolution, Rubric, Withdrawal
 from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
 from evallib.records import Outcome, Sample, Verdict, digest
@@ -25,6 +25,7 @@ __all__ = [
     "make_reading",
     "make_resolution",
     "make_rubric",
+    "make_withdrawal",
     "read_outcomes",
     "settles",
     "strict_word",
@@ -258,6 +259,26 @@ def make_resolution(
         self_resolved=author in {logged.entry.author for logged in cited},
         supersedes=own[-1] if own else "",
     )
+
+
+def make_withdrawal(log: Sequence[LoggedEntry], id_: str, *, author: str, reason: str) -> Withdrawal:
+    """Takes the author's own entry `id_` back; of a withdrawal, that what it took back counts again.
+
+    InputError when reason or author is missing, or there is no such entry, it is another's, a rescoring or gone.
+    """
+    author = _said_by(author)
+    if not reason.strip():
+        raise InputError("a withdrawal needs a reason; give --reason")
+    entry = dict(log).get(id_)
+    if entry is None:
+        raise InputError(f"the log has no entry {id_!r}; its ids are the names of its files, without `.yaml`")
+    if entry.author != author:
+        raise InputError(f"entry {id_!r} is by {entry.author!r}: nobody but its author takes it back")
+    if isinstance(entry, Rescoring):
+        raise InputError(f"entry {id_!r} is a rescoring, whose view stays; publish another rescoring")
+    if all(logged.id != id_ for logged in live_entries(log)):
+        raise InputError(f"entry {id_!r} was taken back already")
+    return Withdrawal(author=author, withdraws=id_, reason=_plain(reason.strip()))
 
 
 def make_rubric(suite: Suite, *, author: str, text: str, reason: str, check: str = "") -> Rubric:

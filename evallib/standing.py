@@ -254,7 +254,7 @@ def own_readings(
 def _stand(
     entries: Sequence[LoggedEntry], about: Mapping[tuple[str, str], LoggedEntry], resolutions: Sequence[LoggedEntry]
 ) -> Stand:
-    differences = {e.id: said for e in entries if (said := about.get((e.id, e.entry.author)))}
+    differences = {e.id: why for e in entries if (why := about.get((e.id, e.entry.author)))}
     said: dict[str, set[State]] = defaultdict(set)
     for logged in entries:
         if isinstance(logged.entry, Reading):

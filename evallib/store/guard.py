@@ -91,10 +91,8 @@ def _unfit(key: str, entry: Entry, other: Entry) -> str:
         return ""
     if key == "supersedes" and other.kind != entry.kind:
         return f"which is a {other.kind} and no {entry.kind}"
-    if key == "about" and not isinstance(other, Reading):
-        return "which is no reading"
-    if key == "cites" and not isinstance(other, Reading | Resolution):
-        return "which is no reading and no resolution"
+    if key in {"about", "cites"} and not isinstance(other, Reading if key == "about" else Reading | Resolution):
+        return "which is no reading" if key == "about" else "which is no reading and no resolution"
     of_checks = key == "cites" and isinstance(other, Reading) and not getattr(entry, "check", "")
     if _item(entry)[: 3 if of_checks else 4] != _item(other)[: 3 if of_checks else 4]:
         return f"which is of another item: {_item(other)} instead of {_item(entry)}"
