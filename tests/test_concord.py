@@ -43,6 +43,24 @@ def test_a_withdrawn_reading_gives_way_to_the_next_blind_one(run, log):
     assert first_readings([run], log).first[ITEM] == {"Ann": "pass"}
 
 
+@pytest.mark.parametrize("explained", [True, False])
+def test_a_reading_that_was_taken_back_once_strict_was_seen_still_counts(run, log, explained):
+    """Whoever saw what strict says and then takes a blind reading back must not raise the agreement by it."""
+    first = log.read(run, ("c-1", 1), "fail")
+    said = log.add(make_difference(run, first, author="Ann", cause="too-broad", reason="so"))
+    if explained:
+        log.add(Withdrawal(author="Ann", withdraws=said.id, reason="slipped"))
+        log.add(Withdrawal(author="Ann", withdraws=first.id, reason="slipped"))
+    else:
+        log.add(Withdrawal(author="Ann", withdraws=first.id, reason="slipped"))
+    log.read(run, ("c-1", 1), "pass", blind=False, reason="as strict says")
+    assert first_readings([run], log).first == {ITEM: {"Ann": "fail"}}
+    log.read(run, ("c-1", 1), "pass", "Bo")
+    (row,) = concords([run], log)[:1]
+    assert (row.taken_back, row.coefficients["agreement"].value) == (1, 0)
+    assert "; 1 of them taken back after the reveal, and counted" in row.sentence()
+
+
 def test_readings_under_another_rubric_are_not_compared(run, log):
     log.read(run, ("c-1", 1), "fail")
     log.add(Rubric(author="Ann", suite="small", text="Is it right?", reason="it was unclear"))
