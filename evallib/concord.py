@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -33,7 +33,7 @@ class FirstReadings(NamedTuple):
     """The cause of that reading, as its reader said after the reveal; absent where none was said."""
     again: Mapping[Item, Mapping[str, str]]
     """The same reader's earliest second look at an item read before."""
-    taken_back: Set[tuple[Item, str]] = frozenset()
+    taken_back: Collection[tuple[Item, str]] = frozenset()
     """Item and reader of the first readings that count though they were taken back."""
 
 
@@ -122,7 +122,8 @@ class Concord:
             words = f"{' and '.join(self.readers)} read {of} blind and gave the same {self.what}"
         shares = ", ".join(f"{label} {percent(share, 0)}" for label, share in self.prevalence.items())
         back = f"; {self.taken_back} of them taken back after the reveal, and counted" if self.taken_back else ""
-        return f"{words} in {rate}; of their labels: {shares}{back}."
+        alike = "; samples of one case are alike, so the interval may be too narrow" if self.cases < self.items else ""
+        return f"{words} in {rate}{alike}; of their labels: {shares}{back}."
 
     def as_dict(self) -> dict[str, Any]:
         """What `evallib agreement --json` prints of it."""

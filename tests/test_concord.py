@@ -87,6 +87,16 @@ def test_two_readers_have_agreement_kappa_alpha_and_ac1_together(run, log):
     assert "Ann and Bo read 16 whole answers of 2 cases blind and gave the same reading in 93.8 %" in row.sentence()
 
 
+def test_samples_of_one_case_are_told_to_be_alike(run, log):
+    for place, key in enumerate(strict_passes(run)):
+        log.read(run, key, "pass" if place < 10 else "fail")
+        log.read(run, key, "pass", "Bo")
+        (row,) = concords([run], log)
+        alike = "samples of one case are alike, so the interval may be too narrow" in row.sentence()
+        assert alike is (row.cases < row.items), row.sentence()
+    assert alike
+
+
 def test_unsure_is_a_label_and_readers_of_other_items_are_no_gap_of_these(run, log):
     one, two, *_ = strict_passes(run)
     log.read(run, one, "unsure")
