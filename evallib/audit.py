@@ -147,7 +147,7 @@ class StratumAudit:
         return f"; {sighted} of them with the strict verdict in sight" if sighted else ""
 
     def _picked_sentence(self) -> str:
-        """The template of the statistics reference, section 2.5: no rate, but what is left open if all else is wrong."""
+        """The template of the statistics reference, section 2.5: no rate, but its certain bounds."""
         known = self.false + self.picked_false
         settled = self.read + self.picked - self.picked_open
         ends = [("at least", known)] * bool(known) + [("at most", known + self.of - settled)]
@@ -168,7 +168,8 @@ class StratumAudit:
             "false": self.false, "infra": self.infra, "unsettled": self.unsettled, "unread": self.unread,
             "cases": self.cases, "blind": self.blind, "how": self.how, "share": self.share, **ends,
             "at_most": self.at_most, "hand_picked": self.picked, "hand_picked_false": self.picked_false,
-            "hand_picked_unsettled": self.picked_open, "hand_picked_chosen": self.picked_words, "sentence": self.sentence(),
+            "hand_picked_unsettled": self.picked_open, "hand_picked_chosen": self.picked_words,
+            "sentence": self.sentence(),
         }  # fmt: skip
 
 

@@ -66,7 +66,7 @@ class _AboutItem(_Entry):
 
     run: Text
     case: Text
-    sample: int = Field(ge=1)
+    sample: int = Field(ge=1, lt=2**31)
     check: str = ""
 
 
