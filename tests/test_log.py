@@ -148,6 +148,14 @@ def test_a_plan_that_was_drawn_after_its_reading_is_named(tmp_path: Path) -> Non
     assert "drawn after the reading that claims it" in problems(tmp_path)
 
 
+@pytest.mark.parametrize("sample", [2**31, 2**70])
+def test_a_sample_that_no_table_holds_is_no_entry(tmp_path: Path, sample: int) -> None:
+    put(tmp_path, read().model_copy(update={"sample": sample}))
+    with pytest.raises(InputError, match="sample"):
+        read_log(tmp_path)
+    assert "sample" in problems(tmp_path)
+
+
 def test_names_that_go_in_a_circle_are_named(tmp_path: Path) -> None:
     """Names hold hashes, so a circle takes a forged name: both are told."""
     folder = tmp_path / "entries/2026/11"

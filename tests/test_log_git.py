@@ -167,6 +167,15 @@ def test_one_reader_on_two_branches_is_a_fork_until_they_amend(two: Repository) 
     assert (stand.state, stand.forked) == ("disputed", ("Ann",))
 
 
+def test_a_checkout_that_turns_line_ends_leaves_entries_as_they_are(two: Repository, tmp_path: Path) -> None:
+    home, _ = two
+    (home / ".gitattributes").write_text("* text eol=crlf\n")
+    git(home, "add", ".gitattributes")
+    git(home, "commit", "-qm", "ends")
+    git(tmp_path, "-c", "core.autocrlf=true", "clone", "-q", str(home), "there")
+    assert verify_log(tmp_path / "there/adjudications").problems == []
+
+
 def entry(home: Path, number: int = 0) -> Path:
     paths = sorted((home / "adjudications/entries").rglob("*.yaml"))
     return [path for path in paths if "case: c-1" in path.read_text()][number]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import shutil
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 from evallib.collector import collector_paused
 from evallib.entries import Entry, Rescoring, moment, read_entry, read_flat
+from evallib.errors import EvallibError
 from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
 from evallib.store.runs import Run, StagedRescoring, StoredRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
@@ -63,8 +65,17 @@ def append_entry(adjudications: Path, entry: Entry) -> LoggedEntry:
     stamped = entry if entry.time else entry.model_copy(update={"time": now()})
     content = entry_bytes(stamped)
     path = log_path(adjudications, stamped, content)
+    _keep_line_ends(adjudications)
     write_new(path, content)
     return LoggedEntry(path.stem, stamped)
+
+
+def _keep_line_ends(adjudications: Path) -> None:
+    """Tell git to leave the bytes of entries alone: with other line ends they no longer fit the hash in their names."""
+    path = adjudications / ".gitattributes"
+    if not path.exists():
+        with contextlib.suppress(EvallibError):  # somebody else made it, or may not; the entry is written all the same
+            write_new(path, b"entries/** -text\n")
 
 
 def now() -> str:
@@ -104,6 +115,7 @@ def publish_rescoring(
     content = entry_bytes(entry)
     path = log_path(adjudications, entry, content)
     made: list[Path] = []
+    _keep_line_ends(adjudications)
     with locked([one.run.folder for one in staged]):
         drop_unfinished([one.run for one in staged], entry.slug, read_log(adjudications))
         try:
