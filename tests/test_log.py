@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import signal
+import stat
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from evallib.adjudication import make_difference, make_reading, make_resolution
 from evallib.entries import Difference, Plan, Reading, Resolution, Rubric, Stratum, Withdrawal, read_flat
-from evallib.errors import EvallibError, InputError
+from evallib.errors import EvallibError, InfrastructureError, InputError
 from evallib.rescoring import rescore
 from evallib.standing import own_reading, standing_readings
 from evallib.store import append_entry, leftovers, read_log, verify_log
@@ -273,6 +275,26 @@ for number in range(count):
 def start(log: Path, author: str, count: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", APPEND, str(log), author, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def test_an_entry_whose_folder_cannot_be_synced_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Saying that it was not saved would have it saved again by the next key."""
+    put(tmp_path, read(author="Bo"))  # the folder is there
+    real = os.fsync
+
+    def fails_on_folders(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, "Input/output error")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fails_on_folders)
+    with pytest.raises(InfrastructureError, match="cannot be written"):
+        append_entry(tmp_path, read())
+    assert [e.entry.author for e in read_log(tmp_path)] == ["Bo"]
+    monkeypatch.undo()
+    append_entry(tmp_path, read())
+    assert [e.entry.author for e in read_log(tmp_path)] == ["Ann", "Bo"]
+    assert problems(tmp_path) == ""
 
 
 def test_two_processes_that_append_at_once_lose_nothing(tmp_path: Path) -> None:
