@@ -185,6 +185,41 @@ def test_a_file_in_another_place_or_under_another_name_is_named(tmp_path: Path, 
     assert said in problems(tmp_path)
 
 
+def link(log: Path, path: Path) -> None:
+    path.rename(log / "elsewhere.yaml")
+    path.symlink_to(log / "elsewhere.yaml")
+
+
+def link_folder(log: Path, path: Path) -> None:
+    path.parent.rename(log / "elsewhere")
+    path.parent.symlink_to(log / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (link, "is a link: an entry stands in the log itself"),
+        (link_folder, "is no entry and read by nobody"),
+        (lambda _, path: path.chmod(0o755), "may be executed"),
+        (lambda _, path: os.mkfifo(path.with_name("x.yaml")), "is a pipe, a socket or a device"),
+        (lambda _, path: os.mkfifo(path.with_name("x")), "is no entry and read by nobody"),
+    ],
+)
+def test_what_is_no_plain_file_is_named(tmp_path: Path, harm, said: str) -> None:  # any harm
+    put(tmp_path, read())
+    (path,) = (tmp_path / "entries").rglob("*.yaml")
+    harm(tmp_path, path)
+    assert said in problems(tmp_path)
+    assert len(problems(tmp_path).splitlines()) == 1
+
+
+def test_a_pipe_in_the_log_holds_no_reader_up(tmp_path: Path) -> None:
+    (tmp_path / "entries").mkdir()
+    os.mkfifo(tmp_path / "entries/x.yaml")
+    with pytest.raises(InputError, match="is a pipe, a socket"):
+        read_log(tmp_path)
+
+
 def test_a_file_that_is_no_entry_is_told_and_the_others_are_still_checked(tmp_path: Path) -> None:
     put(tmp_path, read(supersedes="gone"))
     (tmp_path / "entries/2026/11/x.yaml").write_text("kind: reading\nmood: fine\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
@@ -21,10 +22,15 @@ _LEEWAY = timedelta(hours=24)
 def file_problems(adjudications: Path, path: Path, now: datetime) -> tuple[Entry | None, list[str]]:
     """The entry in `path`, None where there is none, and what is wrong with file, name, place or time."""
     try:
-        content = path.read_bytes()
         entry = entry_of(path)
+        content = path.read_bytes()
+        mode = path.lstat().st_mode
     except (InputError, OSError) as error:
         return None, [str(error)]
+    if stat.S_ISLNK(mode):
+        return entry, [f"{path}: is a link: an entry stands in the log itself; put the file there"]
+    if mode & 0o111:
+        return entry, [f"{path}: may be executed, and is data: chmod a-x it"]
     if hashlib.sha256(content).hexdigest()[:12] != path.stem.rsplit("-", 1)[-1]:
         return entry, [f"{path}: its hash does not fit its name: it differs from what was written; restore it"]
     time = _utc(entry)

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import re
 import shutil
+import stat
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from evallib.collector import collector_paused
 from evallib.entries import Entry, Rescoring, moment, read_entry, read_flat
-from evallib.errors import EvallibError
+from evallib.errors import EvallibError, InputError
 from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
 from evallib.store.runs import Run, StagedRescoring, StoredRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
@@ -95,6 +96,8 @@ def read_log(adjudications: Path) -> list[LoggedEntry]:
 def entry_of(path: Path) -> Entry:
     """The entry in a file; InputError names file, line and key where it is none."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(f"{path}: is a pipe, a socket or a device and no entry; remove it from the log")
         entry = read_flat(path.read_bytes().decode())
     except (OSError, ValueError):
         entry = None
