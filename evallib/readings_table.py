@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,6 +70,9 @@ COLUMNS = {
 _COVERAGE = ("samples", "read", "strict_failures", "strict_failures_read", "strict_passes", "strict_passes_read")
 _FORMULA = tuple("=+-@＝＋－＠")
 """What spreadsheets take for the beginning of a formula, full-width forms included."""
+_BLANK = "".join(chr(c) for c in range(0x3001) if chr(c).isspace()) + '"'
+_PARTED = re.compile(rf"""([;\t\r\n])(?=[\s"]*[{re.escape("".join(_FORMULA))}'])""")
+"""Where a spreadsheet that parts cells at semicolons, and so does not see the quotes, would find a formula begin."""
 _ENDINGS = (".csv", ".jsonl", ".parquet")
 
 
@@ -84,8 +88,8 @@ def readings_frame(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> pd.DataFr
 def export_readings(runs: Sequence[Run], log: Sequence[LoggedEntry], path: Path) -> int:
     """Write every reading of `runs` to a new file, as CSV, JSON lines or Parquet by its ending; gives their number.
 
-    A CSV is for spreadsheets: a text that one would run as a formula has an apostrophe before it. The others hold
-    texts as they are. InputError for another ending, and where the file exists.
+    A CSV is for spreadsheets: what one would run as a formula, where it parts cells at semicolons too, has an
+    apostrophe before it. The others hold texts as they are. InputError for another ending, and where the file exists.
     """
     if path.suffix not in _ENDINGS:
         raise InputError(f"--export {path}: end the name in one of {', '.join(_ENDINGS)}")
@@ -165,9 +169,10 @@ def _csv(rows: Sequence[dict[str, Any]]) -> bytes:
 def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str) and value.lstrip().startswith((*_FORMULA, "'")):
-        return f"'{value}"
-    return "'" + value if isinstance(value, str) and value[:1] in {"\t", "\r", "\n"} else value
+    if not isinstance(value, str):
+        return value
+    begins = value.lstrip(_BLANK).startswith((*_FORMULA, "'")) or value[:1] in {"\t", "\r", "\n"}
+    return "'" * begins + _PARTED.sub(r"\1'", value)
 
 
 def _json_lines(rows: Sequence[dict[str, Any]]) -> bytes:
