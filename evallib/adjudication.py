@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from evallib.entries import CAUSES, READINGS, Difference, Reading, Resolution, Rubric
+from evallib.entries import CAUSES, READINGS, Difference, Reading, Rescoring, Resolution, Rubric, Withdrawal
 from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
 from evallib.masking import masks_of
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.reviewer import reviewer_name
 from evallib.scoring import fold, outcome_word
-from evallib.standing import Readings, Rubrics, Stand, State, answer_digest, live_entries
+from evallib.standing import Readings, Rubrics, Stand, State, answer_digest, live_entries, own_readings
 from evallib.store import LoggedEntry, Run, append_entry
 from evallib.suite import Suite
 
@@ -28,7 +28,9 @@ __all__ = [
     "make_reading",
     "make_resolution",
     "make_rubric",
+    "make_withdrawal",
     "read_outcomes",
+    "settles",
     "strict_word",
 ]
 
@@ -70,13 +72,22 @@ def _read_one(
     whole = readings.by_item.get((*sample.key, ""))
     stands = {v.check_id: s for v in verdicts if (s := readings.by_item.get((*sample.key, v.check_id)))}
     by_checks = _by_checks(sample, verdicts, strict, stands, pass_rule)
-    if whole is None or (whole.state == "unsure" and stands):
+    settled = whole is not None and settles(whole, stands.values())
+    if whole is None or (whole.state == "unsure" and stands and not settled):
         return by_checks
-    if whole.state in {"pass", "fail"} and by_checks.state in {"pass", "fail"} and whole.state != by_checks.state:
+    words = {whole.state, by_checks.state}
+    if words == {"pass", "fail"} and not settled:
         others = {e.entry.author for stand in stands.values() for e in stand.entries}
         if others - {e.entry.author for e in whole.entries}:
             return ReadOutcome(strict, "disputed", by_checks.verdicts)
     return ReadOutcome(_by_answer(strict, whole.state), whole.state, by_checks.verdicts)
+
+
+def settles(whole: Stand, checks: Iterable[Stand]) -> bool:
+    """Whether the answer has a resolution that cites every standing reading of its checks, where there is any."""
+    read = {logged.id for stand in checks for logged in stand.entries}
+    entry = whole.resolution.entry if whole.resolution else None
+    return bool(read) and isinstance(entry, Resolution) and read <= set(entry.cites)
 
 
 def _by_checks(
@@ -130,7 +141,8 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
 ) -> Reading:
     """A reading entry of a stored answer, with the digests that tie it to what was read.
 
-    `log` tells the rubric in force; `more` are further fields of `Reading`. InputError when the item does not exist,
+    `log` tells the rubric in force and, where the reading `supersedes` one, the others of the author's that it amends
+    with it; `more` are further fields of `Reading`. InputError when the item does not exist,
     a word is not one of READINGS or CAUSES, the author is empty, a sighted reading has no reason, an unsure one
     no cause, or the span is not inside the answer.
     """
@@ -147,6 +159,8 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
         raise InputError(f"span {list(span)} is not inside the answer of {len(found.answer)} characters")
     named = [v for v in verdicts if v.check_id == check]
     outcome = fold(found, verdicts, run.suite.pass_rule)
+    before, again = more.get("supersedes", ""), more.get("again", False)
+    own = own_readings(run, log, author, (case, sample, check), again=again) if before else []
     return Reading(
         author=author,
         run=run.id,
@@ -161,6 +175,7 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
         answer_digest=answer_digest(found),
         criteria_digest=named[0].decides if check else digest([v.decides for v in verdicts], 16),
         rubric_digest=Rubrics(run, live_entries(log)).digest(case, check),
+        also_supersedes=tuple(id_ for id_ in own if id_ != before),
         **more,
     )
 
@@ -222,7 +237,7 @@ def explained(reading: str, strict: str, cause: str, reason: str) -> tuple[str, 
 def make_resolution(
     run: Run,
     item: tuple[str, int, str],
-    stand: Stand,
+    readings: Readings,
     *,
     author: str,
     reading: str,
@@ -231,29 +246,60 @@ def make_resolution(
 ) -> Resolution:
     """What holds where the readers of (case, sample, check) differ, citing every standing reading of it.
 
-    InputError when they do not differ, or reason or author is missing.
+    One of the answer cites the readings of its checks too, and so settles where they differ from it. It stands over the
+    earlier resolutions of the item, the author's own and others'. InputError when nobody's reading stands or they do
+    not differ, or reason or author is missing.
     """
     case, sample, check = item
-    _item(run, case, sample, check)
-    if stand.state != "disputed":
+    found, verdicts = _item(run, case, sample, check)
+    stand = readings.by_item.get(item)
+    if stand is None:
+        raise InputError(f"case {case!r} sample {sample}: nobody's reading of it stands, there is nothing to resolve")
+    strict = fold(found, verdicts, run.suite.pass_rule)
+    across = not check and _read_one(found, verdicts, strict, readings, run.suite.pass_rule).state == "disputed"
+    if not (stand.differ or stand.resolutions or across):
         raise InputError(f"case {case!r} sample {sample}: its readers do not differ, there is nothing to resolve")
+    answer = [] if check else [one for other, one in readings.by_item.items() if other[:2] == item[:2] and other[2]]
+    cited = [*stand.entries, *(logged for one in answer for logged in one.entries)]
     _one_of("reading", reading, READINGS)
     _one_of("cause", cause, CAUSES)
     if not reason.strip():
         raise InputError("a resolution needs a reason; give --reason")
     author = reviewer_name(author)
+    own = [logged.id for logged in stand.resolutions if logged.entry.author == author]
     return Resolution(
         author=author,
         run=run.id,
         case=case,
         sample=sample,
         check=check,
-        cites=tuple(logged.id for logged in stand.entries),
+        cites=tuple(logged.id for logged in (*cited, *stand.resolutions)),
         reading=reading,  # type: ignore[arg-type]  # compared with READINGS above
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
         reason=_plain(reason.strip()),
-        self_resolved=author in {entry.author for entry in stand.readings},
+        self_resolved=author in {logged.entry.author for logged in cited},
+        supersedes=own[-1] if own else "",
     )
+
+
+def make_withdrawal(log: Sequence[LoggedEntry], id_: str, *, author: str, reason: str) -> Withdrawal:
+    """Takes the author's own entry `id_` back; of a withdrawal, that what it took back counts again.
+
+    InputError when reason or author is missing, or there is no such entry, it is another's, a rescoring or gone.
+    """
+    author = reviewer_name(author)
+    if not reason.strip():
+        raise InputError("a withdrawal needs a reason; give --reason")
+    entry = dict(log).get(id_)
+    if entry is None:
+        raise InputError(f"the log has no entry {id_!r}; its ids are the names of its files, without `.yaml`")
+    if entry.author != author:
+        raise InputError(f"entry {id_!r} is by {entry.author!r}: nobody but its author takes it back")
+    if isinstance(entry, Rescoring):
+        raise InputError(f"entry {id_!r} is a rescoring, whose view stays; publish another rescoring")
+    if all(logged.id != id_ for logged in live_entries(log)):
+        raise InputError(f"entry {id_!r} was taken back already")
+    return Withdrawal(author=author, withdraws=id_, reason=_plain(reason.strip()))
 
 
 def make_rubric(suite: Suite, *, author: str, text: str, reason: str, check: str = "") -> Rubric:

@@ -62,6 +62,8 @@ class StratumAudit:
     picked: int
     """Read by no such rule; they bound the false ones from below and say nothing of their share."""
     picked_false: int
+    picked_open: int
+    """Of the picked: unsure or disputed."""
     picked_words: str
 
     @property
@@ -145,14 +147,16 @@ class StratumAudit:
         return f"; {sighted} of them with the strict verdict in sight" if sighted else ""
 
     def _picked_sentence(self) -> str:
-        """The template of the statistics reference, section 2.5: a lower bound only."""
+        """The template of the statistics reference, section 2.5: no rate, but its certain bounds."""
         known = self.false + self.picked_false
-        least = f" (at least {known}/{self.of} = {percent(known / self.of)} are wrong)" if known else ""
+        settled = self.read + self.picked - self.picked_open
+        ends = [("at least", known)] * bool(known) + [("at most", known + self.of - settled)]
+        bounds = " and ".join(f"{word} {count}/{self.of} = {percent(count / self.of)}" for word, count in ends)
         enough = f"A random draw of {_ENOUGH}" if self.of > _ENOUGH else f"Reading all {self.of}"
         return (
-            f"Found by reading, not by a random draw: {self.picked_false} of the {self.picked} "
-            f"{_WORD[self.strict][1]} that were opened were wrong. They were chosen {self.picked_words}, so this says "
-            f"nothing about the share among all {self.of}{least}. {enough} is needed for a rate."
+            f"Found by reading, not by a random draw from all {self.of}: {self.picked_false} of the {self.picked} "
+            f"{_WORD[self.strict][1]} that were opened were wrong. They were chosen so: {self.picked_words}. Among all "
+            f"{self.of}, {bounds} are wrong; more cannot be said. {enough} is needed for a rate."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -164,7 +168,8 @@ class StratumAudit:
             "false": self.false, "infra": self.infra, "unsettled": self.unsettled, "unread": self.unread,
             "cases": self.cases, "blind": self.blind, "how": self.how, "share": self.share, **ends,
             "at_most": self.at_most, "hand_picked": self.picked, "hand_picked_false": self.picked_false,
-            "hand_picked_chosen": self.picked_words, "sentence": self.sentence(),
+            "hand_picked_unsettled": self.picked_open, "hand_picked_chosen": self.picked_words,
+            "sentence": self.sentence(),
         }  # fmt: skip
 
 
@@ -192,7 +197,7 @@ class Audit:
         for stratum in self.strata:
             if stratum.of and not stratum.layer.read:
                 words = _WORD[stratum.strict][1]
-                picked = f"{stratum.picked} {words} read, none of them drawn at random"
+                picked = f"{stratum.picked} {words} read, none of them drawn at random from all {stratum.of}"
                 return Rate(None, None, f"not estimable ({picked if stratum.picked else f'0 {words} read'})")
         layers = [stratum.layer for stratum in self.strata]
         value = stratified_rate(layers)
@@ -316,5 +321,6 @@ def _stratum(
         how=drawn.how,
         picked=len(picked),
         picked_false=list(picked.values()).count(wrong),
+        picked_open=sum(state in {"unsure", "disputed"} for state in picked.values()),
         picked_words=selection.words(picked, check),
     )

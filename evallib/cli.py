@@ -278,6 +278,9 @@ def _add_reading(commands: Any) -> None:
     adjudicate.add_argument("--cause", default="unknown")
     adjudicate.add_argument("--reason", default="")
     adjudicate.add_argument("--resolve", nargs=2, metavar=("CASE", "SAMPLE"), help="what holds where readers differ")
+    adjudicate.add_argument(
+        "--withdraw", default="", metavar="ID", help="take an entry of your own back, with --reason"
+    )
     adjudicate.add_argument("--rubric", metavar="TEXT", help="what readers are to judge by, from now on")
     written = "write every reading to a new .csv, .jsonl or .parquet, and read nothing"
     adjudicate.add_argument("--export", type=Path, metavar="FILE", help=written)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -12,7 +12,7 @@ from evallib.agreement import Coefficient, coefficients
 from evallib.entries import Difference, Reading
 from evallib.standing import Item, Rubrics, fit, live_entries
 from evallib.stdout import percent
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, by_time
 
 __all__ = ["Concord", "FirstReadings", "concords", "first_readings", "in_order"]
 
@@ -22,7 +22,10 @@ _FIRST, _AGAIN = "first", "again"
 
 
 class FirstReadings(NamedTuple):
-    """Per item and reader the earliest blind reading that was not withdrawn, whatever was amended later."""
+    """Per item and reader the earliest blind reading, whatever was amended later.
+
+    One that was taken back gives way to a later blind one only: its reader had been told what strict says.
+    """
 
     first: Mapping[Item, Mapping[str, str]]
     """Item to reader to the word of the reading."""
@@ -30,6 +33,8 @@ class FirstReadings(NamedTuple):
     """The cause of that reading, as its reader said after the reveal; absent where none was said."""
     again: Mapping[Item, Mapping[str, str]]
     """The same reader's earliest second look at an item read before."""
+    taken_back: Collection[tuple[Item, str]] = frozenset()
+    """Item and reader of the first readings that count though they were taken back."""
 
 
 def first_readings(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> FirstReadings:
@@ -38,15 +43,17 @@ def first_readings(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> FirstRead
     Sighted readings never count, nor those of another answer or under another rubric (statistics reference, 2.4).
     """
     live = live_entries(log)
-    said: dict[str, LoggedEntry] = {}
+    said: dict[tuple[str, str], LoggedEntry] = {}
     for logged in live:
         if isinstance(logged.entry, Difference):
-            said.setdefault(logged.entry.about, logged)
+            said.setdefault((logged.entry.about, logged.entry.author), logged)
     first: dict[Item, dict[str, str]] = defaultdict(dict)
     causes: dict[Item, dict[str, str]] = defaultdict(dict)
     again: dict[Item, dict[str, str]] = defaultdict(dict)
+    taken_back: set[tuple[Item, str]] = set()
     by_id = {run.id: (run, Rubrics(run, live)) for run in runs}
-    for logged in live:
+    ids = {logged.id for logged in live}
+    for logged in (*live, *sorted((one for one in log if one.id not in ids), key=by_time)):
         entry = logged.entry
         if not isinstance(entry, Reading) or not entry.blind or entry.run not in by_id:
             continue
@@ -55,14 +62,16 @@ def first_readings(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> FirstRead
         if entry.author in kept[item] or fit(*by_id[entry.run], entry) != "same":
             continue
         kept[item][entry.author] = entry.reading
-        if not entry.again and (cause := _cause(logged, said.get(logged.id))) != "unknown":
+        if logged.id not in ids and not entry.again:
+            taken_back.add((item, entry.author))
+        if not entry.again and (cause := _cause(logged, said.get((logged.id, entry.author)))) != "unknown":
             causes[item][entry.author] = cause
-    return FirstReadings(first, causes, again)
+    return FirstReadings(first, causes, again, taken_back)
 
 
 def _cause(logged: LoggedEntry, said: LoggedEntry | None) -> str:
     """Of the difference where the same reader stated one, else of the reading itself."""
-    entry = said.entry if said is not None and said.entry.author == logged.entry.author else logged.entry
+    entry = (said or logged).entry
     return entry.cause if isinstance(entry, Reading | Difference) else "unknown"
 
 
@@ -83,6 +92,8 @@ class Concord:
     coefficients: Mapping[str, Coefficient]
     marginals: Mapping[str, Mapping[str, int]]
     """Reader to label to how often it was given, over the items."""
+    taken_back: int = 0
+    """Labels that count though their readers took them back, having been told what strict says."""
 
     @property
     def prevalence(self) -> dict[str, float]:
@@ -110,7 +121,9 @@ class Concord:
         else:
             words = f"{' and '.join(self.readers)} read {of} blind and gave the same {self.what}"
         shares = ", ".join(f"{label} {percent(share, 0)}" for label, share in self.prevalence.items())
-        return f"{words} in {rate}; of their labels: {shares}."
+        back = f"; {self.taken_back} of them taken back after the reveal, and counted" if self.taken_back else ""
+        alike = "; samples of one case are alike, so the interval may be too narrow" if self.cases < self.items else ""
+        return f"{words} in {rate}{alike}; of their labels: {shares}{back}."
 
     def as_dict(self) -> dict[str, Any]:
         """What `evallib agreement --json` prints of it."""
@@ -121,6 +134,7 @@ class Concord:
             "n": self.items,
             "cases": self.cases,
             "read_by_one": self.alone,
+            "taken_back": self.taken_back,
             **{
                 name: {"value": one.value, "interval": list(one.interval) if one.interval else None, "why": one.why}
                 for name, one in self.coefficients.items()
@@ -142,7 +156,12 @@ def concords(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> list[Concord]:
     parts = (("reading", found.first), ("cause", found.causes))
     for what, labels in parts:
         for check, items in in_order(runs, labels):
-            rows += _of_check(what, check, {item: labels[item] for item in items})
+            for row in _of_check(what, check, {item: labels[item] for item in items}):
+                back = sum(
+                    reader in row.readers and item.check == check and len(set(row.readers) & set(labels[item])) > 1
+                    for item, reader in (found.taken_back if what == "reading" else ())
+                )
+                rows.append(replace(row, taken_back=back))
     for reader in sorted({reader for given in found.again.values() for reader in given}):
         twice = {
             item: {_FIRST: found.first[item][reader], _AGAIN: given[reader]}

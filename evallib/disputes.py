@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evallib.adjudication import ReadOutcome, read_outcomes
+from evallib.adjudication import ReadOutcome, read_outcomes, settles
 from evallib.entries import Reading, Resolution
 from evallib.records import SampleKey
 from evallib.scoring import fold_all
@@ -85,14 +86,21 @@ def disputes(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> list[Dispute]:
 
 def _of_run(run: Run, readings: Readings) -> Iterable[Dispute]:
     open_samples = set()
+    by_answer: dict[SampleKey, list[Stand]] = defaultdict(list)
+    for (case, sample, _), stand in readings.by_item.items():
+        by_answer[case, sample].append(stand)
     for (case, sample, check), stand in readings.by_item.items():
-        if stand.state == "disputed" or stand.resolution is not None:
+        if stand.state == "disputed":
             open_samples.add((case, sample))
-            yield Dispute(Item(run.id, case, sample, check), tuple(Said.of(stand)), stand.resolution, stand.forked)
+        if stand.state == "disputed" or stand.resolution is not None:
+            whole = not check and settles(stand, (one for one in by_answer[case, sample] if one is not stand))
+            told = by_answer[case, sample] if whole else [stand]
+            said = tuple(one for one_stand in told for one in Said.of(one_stand))
+            item = Item(run.id, case, sample, check)
+            yield Dispute(item, said, stand.resolution, stand.forked, across=whole and not stand.differ)
     strict = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
     outcomes: Mapping[SampleKey, ReadOutcome] = read_outcomes(run, strict, readings)
     for key, read in outcomes.items():
         if read.state == "disputed" and key not in open_samples:
-            stands = [stand for item, stand in readings.by_item.items() if item[:2] == key]
-            said = tuple(one for stand in stands for one in Said.of(stand))
+            said = tuple(one for stand in by_answer[key] for one in Said.of(stand))
             yield Dispute(Item(run.id, *key), said, None, across=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
@@ -13,7 +14,7 @@ from evallib.strict_yaml import Document, Written, first_problem, parse_flat
 
 __all__ = [
     "CAUSES", "READINGS", "Change", "Difference", "Entry", "Expectation", "Plan", "Reading", "Rescoring", "Resolution",
-    "Rubric", "Stratum", "Withdrawal", "read_entry", "read_flat",
+    "Rubric", "Stratum", "Withdrawal", "moment", "read_entry", "read_flat",
 ]  # fmt: skip
 
 READINGS = ("pass", "fail", "infra", "unsure")
@@ -65,7 +66,7 @@ class _AboutItem(_Entry):
 
     run: Text
     case: Text
-    sample: int = Field(ge=1)
+    sample: int = Field(ge=1, lt=2**31)
     check: str = ""
 
 
@@ -103,6 +104,8 @@ class Reading(_AboutItem):
     """Where an imported reading was published."""
     supersedes: str = ""
     """Id of the entry this one amends."""
+    also_supersedes: tuple[Text, ...] = ()
+    """Ids of the reader's other standing readings of the item, as after merging two branches: it amends them too."""
 
 
 class Difference(_AboutItem):
@@ -128,11 +131,15 @@ class Withdrawal(_Entry):
 
 
 class Resolution(_AboutItem):
-    """What holds where readers differ. It stands while it cites every standing reading of the item."""
+    """What holds where readers differ. It stands while it cites every standing reading of the item.
+
+    One of a whole answer may cite the readings of its checks, and then settles where the two differ. It stands over
+    the resolutions that it cites.
+    """
 
     kind: Literal["resolution"] = "resolution"
     cites: tuple[Text, ...] = Field(min_length=2)
-    """Ids of the readings that differ."""
+    """Ids of the readings that differ, and of the resolutions that it stands over."""
     reading: Literal["pass", "fail", "infra", "unsure"]
     cause: Cause = "unknown"
     reason: Text
@@ -243,6 +250,18 @@ _KINDS: dict[str, type[Entry]] = {
     model.model_fields["kind"].default: model
     for model in (Reading, Difference, Withdrawal, Resolution, Rubric, Plan, Rescoring)
 }
+
+
+_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+
+
+def moment(entry: Entry) -> datetime:
+    """When an entry was made, however its time is written; one without a time that says so comes before all."""
+    try:
+        time = datetime.fromisoformat(entry.time)
+    except ValueError:
+        return _BEFORE_ALL
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def read_entry(document: Document) -> Entry:

@@ -7,18 +7,18 @@ from collections.abc import Iterable
 from evallib.entries import Difference, Reading, Resolution, Withdrawal
 from evallib.records import whole_seconds
 from evallib.standing import Stand
-from evallib.store import LoggedEntry
+from evallib.store import LoggedEntry, by_time
 
 __all__ = ["entry_line", "said_of"]
 
 
 def said_of(stands: Iterable[Stand], me: str = "") -> tuple[str, ...]:
     """What was read, one line per standing reading, oldest first; to `me`, their own readings are by "you"."""
-    standing = [(logged.entry.time, logged.id, logged, stand) for stand in stands for logged in stand.entries]
+    standing = [(by_time(logged), logged, stand) for stand in stands for logged in stand.entries]
     return tuple(
         f"{'you' if entry.author == me else entry.author}: {entry.reading} of {_what(entry.check)}"
         + _why(stand.cause(logged), stand.reason(logged))
-        for _, _, logged, stand in sorted(standing, key=lambda one: one[:2])
+        for _, logged, stand in sorted(standing, key=lambda one: one[0])
         if isinstance(entry := logged.entry, Reading)
     )
 

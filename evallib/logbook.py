@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from evallib.entries import Difference, Entry, Reading, Resolution, Rubric, Withdrawal
 from evallib.standing import Item, Rubrics, Stand, live_entries, own_reading, standing_readings
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, by_time
 
 __all__ = ["AnswerId", "Logbook", "answer_of"]
 
@@ -141,6 +141,6 @@ class Logbook:
 
     def history(self, answer: AnswerId) -> Iterable[tuple[LoggedEntry, bool]]:
         """Every entry about an answer, oldest first, and whether it was taken back."""
-        entries = sorted(self._entries.get(answer, ()), key=lambda e: (e.entry.time, e.id))
+        entries = sorted(self._entries.get(answer, ()), key=by_time)
         live = {logged.id for logged in live_entries(entries)}
         return [(logged, logged.id not in live) for logged in entries]

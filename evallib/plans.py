@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from evallib.entries import Plan, Reading, Stratum
+from evallib.entries import Plan, Reading, Stratum, moment
 from evallib.errors import InputError
 from evallib.estimators import clopper_pearson
 from evallib.logbook import Logbook, answer_of
@@ -256,7 +256,7 @@ def _read_by(item: Item, found: FoundPlan, log: Logbook) -> dict[str, Reading]:
     """Reader to their newest standing reading of an item that the plan may count."""
     stand = log.stand(item)
     readings = stand.readings if stand else []
-    return {one.author: one for one in readings if one.plan == found.id or one.time >= found.plan.time}
+    return {one.author: one for one in readings if one.plan == found.id or moment(one) >= moment(found.plan)}
 
 
 def _chosen(stratum: Stratum, plan: Plan) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from evallib.errors import InputError
 from evallib.masking import masks_of
 from evallib.records import POST_HOC_LABEL, Sample
 from evallib.standing import Stand, live_entries, standing_readings
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, by_time
 from evallib.store.files import write_new
 from evallib.store.tables import parquet_bytes
 from evallib.views import READ, open_view
@@ -70,6 +71,9 @@ COLUMNS = {
 _COVERAGE = ("samples", "read", "strict_failures", "strict_failures_read", "strict_passes", "strict_passes_read")
 _FORMULA = tuple("=+-@＝＋－＠")
 """What spreadsheets take for the beginning of a formula, full-width forms included."""
+_BLANK = "".join(chr(c) for c in range(0x3001) if chr(c).isspace()) + '"'
+_PARTED = re.compile(rf"""([;\t\r\n])(?=[\s"]*[{re.escape("".join(_FORMULA))}'])""")
+"""Where a spreadsheet that parts cells at semicolons, and so does not see the quotes, would find a formula begin."""
 _ENDINGS = (".csv", ".jsonl", ".parquet")
 
 
@@ -85,8 +89,8 @@ def readings_frame(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> pd.DataFr
 def export_readings(runs: Sequence[Run], log: Sequence[LoggedEntry], path: Path) -> int:
     """Write every reading of `runs` to a new file, as CSV, JSON lines or Parquet by its ending; gives their number.
 
-    A CSV is for spreadsheets: a text that one would run as a formula has an apostrophe before it. The others hold
-    texts as they are. InputError for another ending, and where the file exists.
+    A CSV is for spreadsheets: what one would run as a formula, where it parts cells at semicolons too, has an
+    apostrophe before it. The others hold texts as they are. InputError for another ending, and where the file exists.
     """
     if path.suffix not in _ENDINGS:
         raise InputError(f"--export {path}: end the name in one of {', '.join(_ENDINGS)}")
@@ -101,21 +105,21 @@ def export_readings(runs: Sequence[Run], log: Sequence[LoggedEntry], path: Path)
 def _rows(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Iterator[dict[str, Any]]:
     live = live_entries(log)
     ids = {logged.id for logged in live}
-    ordered = sorted(log, key=lambda logged: (logged.id in ids, logged.entry.time, logged.id))
-    said = {e.entry.about: e for e in ordered if isinstance(e.entry, Difference)}  # one that is live comes last
+    ordered = sorted(log, key=lambda logged: (logged.id in ids, by_time(logged)))
+    said = {(e.entry.about, e.entry.author): e for e in ordered if isinstance(e.entry, Difference)}  # live ones last
     for run in runs:
         readings = standing_readings(run, log)
         stands = {logged.id: stand for stand in readings.by_item.values() for logged in stand.entries}
         known = {e.id: "stale" for e in readings.stale} | {e.id: "unknown" for e in readings.unknown}
         coverage = open_view(run, READ, log).readings
         read = {name: coverage[name] for name in _COVERAGE}
-        for logged in sorted(log, key=lambda logged: (logged.entry.time, logged.id)):
+        for logged in sorted(log, key=by_time):
             entry = logged.entry
             if not isinstance(entry, Reading) or entry.run != run.id:
                 continue
             stand = stands.get(logged.id)
             status = "standing" if stand else known.get(logged.id) or _gone(logged, ids)
-            about = stand.differences.get(logged.id) if stand else said.get(logged.id)
+            about = stand.differences.get(logged.id) if stand else said.get((logged.id, entry.author))
             row = _row(logged.id, entry, about) | _stand_row(entry, stand) | read | {"status": status}
             yield row | _masked(row, run.by_key.get((entry.case, entry.sample)))
 
@@ -135,8 +139,7 @@ def _gone(logged: LoggedEntry, live: set[str]) -> str:
 
 def _row(id_: str, entry: Reading, about: LoggedEntry | None) -> dict[str, Any]:
     span = entry.span or (None, None)
-    said = about.entry if about and about.entry.author == entry.author else None
-    difference = said if isinstance(said, Difference) else None
+    difference = about.entry if about and isinstance(about.entry, Difference) else None
     words = difference or entry
     return {
         **{name: getattr(entry, name, None) for name in COLUMNS},
@@ -174,9 +177,10 @@ def _csv(rows: Sequence[dict[str, Any]]) -> bytes:
 def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str) and value.lstrip().startswith((*_FORMULA, "'")):
-        return f"'{value}"
-    return "'" + value if isinstance(value, str) and value[:1] in {"\t", "\r", "\n"} else value
+    if not isinstance(value, str):
+        return value
+    begins = value.lstrip(_BLANK).startswith((*_FORMULA, "'")) or value[:1] in {"\t", "\r", "\n"}
+    return "'" * begins + _PARTED.sub(r"\1'", value)
 
 
 def _json_lines(rows: Sequence[dict[str, Any]]) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ Arguments = argparse.Namespace
 
 
 def adjudicate(given: Arguments) -> int:
-    """Read the queue of some runs; or store one reading, one resolution or one rubric; or write out every reading."""
+    """Read the queue of some runs; or store one entry, such as a resolution; or write out every reading."""
     from evallib.store import append_entry, open_run, read_log
 
     runs = [open_run(reference, given.data) for reference in given.run]
@@ -34,13 +34,22 @@ def adjudicate(given: Arguments) -> int:
     if given.plan:
         return _plan(given, runs)
     _refuse_plan_words(given)
-    say = _rubric if given.rubric is not None else _resolution if given.resolve else _reading if given.reading else None
+    say = _said(given)
     if say is None:
         return _queue(given, runs)
     if say is not _rubric and len(runs) != 1:
         raise InputError("one entry is about one run: name one RUN")
     print(append_entry(given.adjudications, say(given, runs, read_log(given.adjudications))).id)
     return 0
+
+
+def _said(given: Arguments) -> Callable[[Arguments, Sequence[Run], Sequence[LoggedEntry]], Entry] | None:
+    """What makes the one entry that is asked for; None where the queue is."""
+    if given.withdraw:
+        return _withdrawal
+    return (
+        _rubric if given.rubric is not None else _resolution if given.resolve else _reading if given.reading else None
+    )
 
 
 def _export(given: Arguments, runs: Sequence[Run]) -> int:
@@ -66,7 +75,14 @@ def _plan(given: Arguments, runs: Sequence[Run]) -> int:
     from evallib.printing import plan_lines
     from evallib.store import append_entry, read_log
 
-    if given.case is not None or given.reading or given.resolve or given.rubric is not None or given.plan_id:
+    if (
+        given.case is not None
+        or given.reading
+        or given.resolve
+        or given.rubric is not None
+        or given.plan_id
+        or given.withdraw
+    ):
         raise InputError("--plan only draws what is to be read: give runs, --by and how to draw, and read afterwards")
     if given.sighted or given.only or given.reason:
         raise InputError("--plan draws the same for every reader: --sighted, --only and --reason are for reading")
@@ -131,12 +147,19 @@ def _resolution(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry
     if not number.isdecimal():
         raise InputError(f"--resolve {case} {number}: say CASE and SAMPLE, a number from 1")
     item = (case, int(number), given.check)
-    stand = standing_readings(run, log).by_item.get(item)
-    if stand is None:
-        raise InputError(f"case {case!r} sample {number}: nobody's reading of it stands, there is nothing to resolve")
     return make_resolution(
-        run, item, stand, author=given.by, reading=given.reading or "", reason=given.reason, cause=given.cause
-    )
+        run, item, standing_readings(run, log), author=given.by, reading=given.reading or "", reason=given.reason,
+        cause=given.cause,
+    )  # fmt: skip
+
+
+def _withdrawal(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Entry:
+    from evallib.adjudication import make_withdrawal
+
+    del runs
+    if given.case is not None or given.reading or given.resolve or given.rubric is not None:
+        raise InputError("--withdraw takes only --by and --reason: what is said instead is an entry of its own")
+    return make_withdrawal(log, given.withdraw, author=given.by, reason=given.reason)
 
 
 def _rubric(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Entry:

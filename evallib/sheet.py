@@ -12,7 +12,7 @@ from evallib.checks.placeholders import masked
 from evallib.masking import Masks
 from evallib.records import Outcome, Sample, ToolCall, Verdict, canonical_json
 from evallib.standing import Item
-from evallib.stdout import visible
+from evallib.stdout import visible, visible_each
 from evallib.suite import Suite
 
 __all__ = ["Fold", "Reveal", "Segment", "Sheet", "cut", "make_sheet", "visible", "word"]
@@ -102,10 +102,8 @@ def _places(segment: Segment) -> Iterator[tuple[int, int]]:
         for _ in visible(segment.text):
             yield segment.start, segment.start + segment.length
         return
-    for at, character in enumerate(segment.text, segment.start):
-        if segment.text.startswith("\r\n", at - segment.start):
-            continue  # shown as one line break
-        for _ in visible(character):
+    for at, shown in enumerate(visible_each(segment.text), segment.start):
+        for _ in shown:
             yield at, at + 1
 
 

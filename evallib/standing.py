@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from evallib.entries import Difference, Reading, Resolution, Rubric, Withdrawal
+from evallib.entries import Difference, Entry, Reading, Resolution, Rubric, Withdrawal
 from evallib.records import Sample, digest
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, by_time
 
 __all__ = [
     "Item",
@@ -21,6 +21,7 @@ __all__ = [
     "fit",
     "live_entries",
     "own_reading",
+    "own_readings",
     "standing_readings",
 ]
 
@@ -52,19 +53,27 @@ class Stand:
     """Where the readings of one answer, or of one of its verdicts, stand."""
 
     state: State
-    """`disputed` when readers differ, or one reader says two things at once, and no resolution cites them all."""
+    """`disputed` when readers differ, or one reader says two things at once, and no resolution settles it."""
     entries: tuple[LoggedEntry, ...]
     """The standing readings, oldest first."""
     differences: Mapping[str, LoggedEntry] = field(default_factory=dict)
     """Id of a reading to what its reader said after the reveal."""
     resolution: LoggedEntry | None = None
+    """What holds: it cites every standing reading, and each other such resolution says the same or is cited by one."""
     forked: tuple[str, ...] = ()
     """Readers with two readings of which neither amends the other, as after merging two branches."""
+    resolutions: tuple[LoggedEntry, ...] = ()
+    """Every resolution that cites all standing readings, oldest first, those too that a later one stands over."""
 
     @property
     def readings(self) -> list[Reading]:
         """The standing readings without their ids."""
         return [e.entry for e in self.entries if isinstance(e.entry, Reading)]
+
+    @property
+    def differ(self) -> bool:
+        """Whether readers differ, or one says two things at once, resolved or not."""
+        return bool(self.forked) or len({entry.reading for entry in self.readings} - {"unsure"}) > 1
 
     @property
     def blind(self) -> bool:
@@ -99,24 +108,29 @@ def live_entries(log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
 
     A withdrawal counts against an entry of the same author, as long as it is not withdrawn itself.
     """
-    ordered = sorted({logged.id: logged for logged in log}.values(), key=lambda logged: (logged.entry.time, logged.id))
-    withdrawals: dict[str, list[LoggedEntry]] = defaultdict(list)
-    for logged in ordered:
-        if isinstance(logged.entry, Withdrawal):
-            withdrawals[logged.entry.withdraws].append(logged)
-    if not withdrawals:
-        return ordered
+    ordered = sorted({logged.id: logged for logged in log}.values(), key=by_time)
+    written = {logged.id: logged.entry.author for logged in ordered}
+    withdrawals: dict[str, list[str]] = defaultdict(list)
+    for id_, entry in ordered:
+        if isinstance(entry, Withdrawal) and written.get(entry.withdraws) == entry.author:
+            withdrawals[entry.withdraws].append(id_)
+    gone = _gone(withdrawals)
+    return [logged for logged in ordered if not gone.get(logged.id)]
+
+
+def _gone(withdrawals: Mapping[str, Sequence[str]]) -> dict[str, bool]:
+    """Whether an entry that was ever withdrawn (id to the ids of its withdrawals) is gone; a circle has an end too."""
     gone: dict[str, bool] = {}
-
-    def is_gone(logged: LoggedEntry) -> bool:
-        if logged.id not in gone:
-            gone[logged.id] = False  # no entry can name a later one, but a forged one might: no endless walk
-            gone[logged.id] = any(
-                w.entry.author == logged.entry.author and not is_gone(w) for w in withdrawals.get(logged.id, ())
-            )
-        return gone[logged.id]
-
-    return [logged for logged in ordered if not is_gone(logged)]
+    for first in withdrawals:
+        walk = [] if first in gone else [first]
+        while walk:
+            id_ = walk[-1]
+            if id_ not in gone:
+                gone[id_] = False
+                walk += [one for one in withdrawals.get(id_, ()) if one not in gone]
+            else:
+                gone[walk.pop()] = any(not gone[one] for one in withdrawals.get(id_, ()))
+    return gone
 
 
 def _heads(live: Sequence[LoggedEntry], log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
@@ -127,11 +141,18 @@ def _heads(live: Sequence[LoggedEntry], log: Iterable[LoggedEntry]) -> list[Logg
     written = dict(log)
     replaced: set[str] = set()
     for _, entry in live:
-        before = getattr(entry, "supersedes", "")
-        while before and before not in replaced and before in written and written[before].author == entry.author:
-            replaced.add(before)
-            before = getattr(written[before], "supersedes", "")
+        walk = _amended(entry)
+        while walk:
+            before = walk.pop()
+            if before not in replaced and before in written and written[before].author == entry.author:
+                replaced.add(before)
+                walk += _amended(written[before])
     return [logged for logged in live if logged.id not in replaced]
+
+
+def _amended(entry: Entry) -> list[str]:
+    before = getattr(entry, "supersedes", "")
+    return [before, *getattr(entry, "also_supersedes", ())] if before else []
 
 
 class Rubrics:
@@ -198,7 +219,7 @@ def standing_readings(run: Run, log: Sequence[LoggedEntry], rubrics: Rubrics | N
             stale.append(logged)
         else:
             grouped[entry.case, entry.sample, entry.check].append(logged)
-    about = {e.entry.about: e for e in heads if isinstance(e.entry, Difference)}
+    about = {(e.entry.about, e.entry.author): e for e in heads if isinstance(e.entry, Difference)}
     resolutions: dict[tuple[str, int, str], list[LoggedEntry]] = defaultdict(list)
     for logged in heads:
         if isinstance(entry := logged.entry, Resolution):
@@ -209,21 +230,31 @@ def standing_readings(run: Run, log: Sequence[LoggedEntry], rubrics: Rubrics | N
 
 def own_reading(run: Run, log: Sequence[LoggedEntry], author: str, item: tuple[str, int, str]) -> str:
     """Id of the author's newest live reading of (case, sample, check), which a next one amends; else empty."""
+    own = own_readings(run, log, author, item)
+    return own[-1] if own else ""
+
+
+def own_readings(
+    run: Run, log: Sequence[LoggedEntry], author: str, item: tuple[str, int, str], *, again: bool = False
+) -> list[str]:
+    """Ids of the author's live readings of (case, sample, check), oldest first: several where they are forked.
+
+    `again` asks for second looks instead.
+    """
     live = _heads([e for e in live_entries(log) if getattr(e.entry, "run", "") == run.id], log)
-    mine = [
+    return [
         logged.id
         for logged in live
         if isinstance(entry := logged.entry, Reading)
         and (entry.author, entry.case, entry.sample, entry.check) == (author.strip(), *item)
-        and not entry.again
+        and entry.again is again
     ]
-    return mine[-1] if mine else ""
 
 
 def _stand(
-    entries: Sequence[LoggedEntry], about: Mapping[str, LoggedEntry], resolutions: Sequence[LoggedEntry]
+    entries: Sequence[LoggedEntry], about: Mapping[tuple[str, str], LoggedEntry], resolutions: Sequence[LoggedEntry]
 ) -> Stand:
-    differences = {e.id: about[e.id] for e in entries if e.id in about and about[e.id].entry.author == e.entry.author}
+    differences = {e.id: why for e in entries if (why := about.get((e.id, e.entry.author)))}
     said: dict[str, set[State]] = defaultdict(set)
     for logged in entries:
         if isinstance(logged.entry, Reading):
@@ -231,9 +262,10 @@ def _stand(
     forked = tuple(author for author, words in said.items() if len(words) > 1)
     ids = {logged.id for logged in entries}
     held = [e for e in resolutions if isinstance(e.entry, Resolution) and ids <= set(e.entry.cites)]
-    words = {e.entry.reading for e in held if isinstance(e.entry, Resolution)}
-    if len(words) == 1:
-        return Stand(words.pop(), tuple(entries), differences, held[-1], forked)
+    below = {id_ for e in held if isinstance(e.entry, Resolution) for id_ in e.entry.cites}
+    top = [e for e in held if e.id not in below]
+    words = {e.entry.reading for e in top if isinstance(e.entry, Resolution)}
+    resolved = top[-1] if len(words) == 1 else None
     definite = set().union(*said.values()) - {"unsure"}
-    state: State = "disputed" if len(definite) > 1 or forked else (definite or {"unsure"}).pop()
-    return Stand(state, tuple(entries), differences, None, forked)
+    state: State = "disputed" if len(definite) > 1 or len(words) > 1 or forked else (definite or {"unsure"}).pop()
+    return Stand(words.pop() if resolved else state, tuple(entries), differences, resolved, forked, tuple(held))

@@ -67,11 +67,18 @@ def test_what_was_picked_by_hand_bounds_from_below_and_gives_no_share(run, log):
     passes = one.strata[0]
     assert (passes.read, passes.share, passes.interval, passes.picked, passes.picked_false) == (0, None, None, 10, 3)
     assert passes.sentence() == (
-        "Found by reading, not by a random draw: 3 of the 10 strict passes that were opened were wrong. They were "
-        "chosen because they looked odd, so this says nothing about the share among all 30 (at least 3/30 = 10.0 % are "
-        "wrong). Reading all 30 is needed for a rate."
+        "Found by reading, not by a random draw from all 30: 3 of the 10 strict passes that were opened were wrong. "
+        "They were chosen so: because they looked odd. Among all 30, at least 3/30 = 10.0 % and at most 23/30 = 76.7 % "
+        "are wrong; more cannot be said. Reading all 30 is needed for a rate."
     )
-    assert one.corrected.why == "not estimable (10 strict passes read, none of them drawn at random)"
+    assert one.corrected.why == "not estimable (10 strict passes read, none of them drawn at random from all 30)"
+
+
+def test_nearly_all_read_by_choice_leaves_little_open(run, log):
+    read_passes(run, log, drawn=29, right=29, chosen="random strict pass (15 of 15 of case=c-1, seed 5)")
+    said = whole(run, log).strata[0].sentence()
+    assert "They were chosen so: random strict pass (15 of 15 of case=c-1, seed 5). " in said
+    assert "Among all 30, at most 1/30 = 3.3 % are wrong" in said
 
 
 def test_a_clean_draw_says_at_most(run, log):

@@ -43,6 +43,24 @@ def test_a_withdrawn_reading_gives_way_to_the_next_blind_one(run, log):
     assert first_readings([run], log).first[ITEM] == {"Ann": "pass"}
 
 
+@pytest.mark.parametrize("explained", [True, False])
+def test_a_reading_that_was_taken_back_once_strict_was_seen_still_counts(run, log, explained):
+    """Whoever saw what strict says and then takes a blind reading back must not raise the agreement by it."""
+    first = log.read(run, ("c-1", 1), "fail")
+    said = log.add(make_difference(run, first, author="Ann", cause="too-broad", reason="so"))
+    if explained:
+        log.add(Withdrawal(author="Ann", withdraws=said.id, reason="slipped"))
+        log.add(Withdrawal(author="Ann", withdraws=first.id, reason="slipped"))
+    else:
+        log.add(Withdrawal(author="Ann", withdraws=first.id, reason="slipped"))
+    log.read(run, ("c-1", 1), "pass", blind=False, reason="as strict says")
+    assert first_readings([run], log).first == {ITEM: {"Ann": "fail"}}
+    log.read(run, ("c-1", 1), "pass", "Bo")
+    (row,) = concords([run], log)[:1]
+    assert (row.taken_back, row.coefficients["agreement"].value) == (1, 0)
+    assert "; 1 of them taken back after the reveal, and counted" in row.sentence()
+
+
 def test_readings_under_another_rubric_are_not_compared(run, log):
     log.read(run, ("c-1", 1), "fail")
     log.add(Rubric(author="Ann", suite="small", text="Is it right?", reason="it was unclear"))
@@ -67,6 +85,16 @@ def test_two_readers_have_agreement_kappa_alpha_and_ac1_together(run, log):
     assert all(row.coefficients[name].interval for name in ("agreement", "kappa", "alpha", "ac1"))
     assert row.marginals == {"Ann": {"pass": 10, "fail": 6}, "Bo": {"pass": 9, "fail": 7}}
     assert "Ann and Bo read 16 whole answers of 2 cases blind and gave the same reading in 93.8 %" in row.sentence()
+
+
+def test_samples_of_one_case_are_told_to_be_alike(run, log):
+    for place, key in enumerate(strict_passes(run)):
+        log.read(run, key, "pass" if place < 10 else "fail")
+        log.read(run, key, "pass", "Bo")
+        (row,) = concords([run], log)
+        alike = "samples of one case are alike, so the interval may be too narrow" in row.sentence()
+        assert alike is (row.cases < row.items), row.sentence()
+    assert alike
 
 
 def test_unsure_is_a_label_and_readers_of_other_items_are_no_gap_of_these(run, log):
@@ -98,6 +126,14 @@ def test_causes_are_those_of_the_differences_and_have_a_row_of_their_own(run, lo
     reading, cause = concords([run], log)
     assert (reading.what, reading.coefficients["agreement"].value) == ("reading", 1)
     assert (cause.what, cause.items, cause.coefficients["agreement"].value) == ("cause", 2, 0)
+
+
+def test_a_cause_that_another_gave_hides_none(run, log):
+    first = log.read(run, ("c-1", 1), "fail")
+    said = make_difference(run, first, author="Ann", cause="too-broad", reason="so")
+    log.add(said.model_copy(update={"author": "Mal", "cause": "other"}))
+    log.add(said)
+    assert first_readings([run], log).causes == {ITEM: {"Ann": "too-broad"}}
 
 
 def test_a_second_look_is_the_reader_with_themselves(run, log):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evallib.adjudication import make_difference, make_resolution
+from evallib.adjudication import make_difference, make_resolution, read_outcomes
 from evallib.disputes import disputes
+from evallib.scoring import fold_all
 from evallib.standing import Item, standing_readings
 from tests.readers import Log, mixed_run, strict_fails, strict_passes
 
@@ -16,9 +17,14 @@ def run(tmp_path):
 
 
 def resolve(run, log, key, author, reading="fail"):
-    stand = standing_readings(run, log).by_item[(*key, "")]
+    readings = standing_readings(run, log)
     reason = "six is not four"
-    log.add(make_resolution(run, (*key, ""), stand, author=author, reading=reading, reason=reason))
+    log.add(make_resolution(run, (*key, ""), readings, author=author, reading=reading, reason=reason))
+
+
+def outcome(run, log, key):
+    strict = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
+    return read_outcomes(run, strict, standing_readings(run, log))[key]
 
 
 def test_a_dispute_has_both_reasons_and_is_open(run):
@@ -54,6 +60,22 @@ def test_open_disputes_come_first(run):
         log.read(run, key, "fail", "Bo")
     resolve(run, log, done, "Cy")
     assert [(one.item[1:3], one.resolution is None) for one in disputes([run], log)] == [(still, True), (done, False)]
+
+
+def test_the_answer_against_its_checks_is_resolved_by_one_that_cites_both(run):
+    log, key = Log(), strict_fails(run)[0]
+    log.read(run, key, "fail")
+    log.read(run, key, "pass", "Bo", check="says")
+    assert [(one.across, one.resolution) for one in disputes([run], log)] == [(True, None)]
+    for word in ("pass", "fail"):
+        resolve(run, log, key, "Cy", word)
+        (one,) = disputes([run], log)
+        assert (one.item, one.resolution, one.across) == (Item("r-1", *key), log[-1], True)
+        assert [said.reader for said in one.said] == ["Ann", "Bo"]
+        assert outcome(run, log, key).state == word
+    log.read(run, key, "pass", "Di", check="says")
+    assert outcome(run, log, key).state == "disputed"
+    assert disputes([run], log)[0].resolution is None
 
 
 def test_a_reader_who_says_two_things_is_named(run):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import signal
+import stat
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from evallib.adjudication import make_difference, make_reading, make_resolution
 from evallib.entries import Difference, Plan, Reading, Resolution, Rubric, Stratum, Withdrawal, read_flat
-from evallib.errors import EvallibError, InputError
+from evallib.errors import EvallibError, InfrastructureError, InputError
 from evallib.rescoring import rescore
 from evallib.standing import own_reading, standing_readings
 from evallib.store import append_entry, leftovers, read_log, verify_log
@@ -98,7 +100,10 @@ def test_a_log_that_is_right_has_no_problem(tmp_path: Path) -> None:
     second = put(tmp_path, read(reading="fail", supersedes=first))
     other = put(tmp_path, read(author="Bo"))
     put(tmp_path, Difference(author="Ann", time=NOON, **ITEM, about=second, agrees=True, reason="agrees"))
-    put(tmp_path, Resolution(author="Cy", time=NOON, **ITEM, cites=(second, other), reading="fail", reason="so"))
+    check = put(tmp_path, read(author="Bo", check="says"))
+    cites = (second, other, check)
+    held = put(tmp_path, Resolution(author="Cy", time=NOON, **ITEM, cites=cites, reading="fail", reason="so"))
+    put(tmp_path, Resolution(author="Di", time=NOON, **ITEM, cites=(*cites, held), reading="pass", reason="so"))
     gone = put(tmp_path, Withdrawal(author="Ann", time=NOON, withdraws=second, reason="slip"))
     put(tmp_path, Withdrawal(author="Ann", time=NOON, withdraws=gone, reason="no slip"))
     assert problems(tmp_path) == ""
@@ -120,8 +125,12 @@ def test_a_log_that_is_right_has_no_problem(tmp_path: Path) -> None:
             "cites names 'gone', which is not in the log",
         ),
         (read(plan="MINE"), "which is no plan"),
+        (read(supersedes="MINE", also_supersedes=("gone",)), "supersedes names 'gone', which is not in the log"),
         (read(time="2026-12-02T12:00:00.000000+00:00"), "more than 24 hours from now"),
         (read(time="2026-11-30T12:00:00.000000"), "is no UTC time"),
+        (read(time="20261130T000000+00:00"), "is no UTC time"),
+        (read(time="2026-11-30 11:00:00+00:00"), "is no UTC time"),
+        (read(time="2026-11-30T11:00:00Z"), "is no UTC time"),
     ],
 )
 def test_what_does_not_hold_is_named(tmp_path: Path, entry, said: str) -> None:  # any entry
@@ -139,6 +148,14 @@ def test_a_plan_that_was_drawn_after_its_reading_is_named(tmp_path: Path) -> Non
     plan = Plan(author="Ann", time=late, runs=("r-1",), seed=1, strata=(Stratum(run="r-1", strict="fail", of=1),))
     put(tmp_path, read(plan=put(tmp_path, plan)))
     assert "drawn after the reading that claims it" in problems(tmp_path)
+
+
+@pytest.mark.parametrize("sample", [2**31, 2**70])
+def test_a_sample_that_no_table_holds_is_no_entry(tmp_path: Path, sample: int) -> None:
+    put(tmp_path, read().model_copy(update={"sample": sample}))
+    with pytest.raises(InputError, match="sample"):
+        read_log(tmp_path)
+    assert "sample" in problems(tmp_path)
 
 
 def test_names_that_go_in_a_circle_are_named(tmp_path: Path) -> None:
@@ -166,6 +183,41 @@ def test_a_file_in_another_place_or_under_another_name_is_named(tmp_path: Path, 
     name = log_path(tmp_path, read(), entry_bytes(read())).stem
     put(tmp_path, read(), tmp_path / "entries" / place.format(name=name, hash=name[-12:]))
     assert said in problems(tmp_path)
+
+
+def link(log: Path, path: Path) -> None:
+    path.rename(log / "elsewhere.yaml")
+    path.symlink_to(log / "elsewhere.yaml")
+
+
+def link_folder(log: Path, path: Path) -> None:
+    path.parent.rename(log / "elsewhere")
+    path.parent.symlink_to(log / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (link, "is a link: an entry stands in the log itself"),
+        (link_folder, "is no entry and read by nobody"),
+        (lambda _, path: path.chmod(0o755), "may be executed"),
+        (lambda _, path: os.mkfifo(path.with_name("x.yaml")), "is a pipe, a socket or a device"),
+        (lambda _, path: os.mkfifo(path.with_name("x")), "is no entry and read by nobody"),
+    ],
+)
+def test_what_is_no_plain_file_is_named(tmp_path: Path, harm, said: str) -> None:  # any harm
+    put(tmp_path, read())
+    (path,) = (tmp_path / "entries").rglob("*.yaml")
+    harm(tmp_path, path)
+    assert said in problems(tmp_path)
+    assert len(problems(tmp_path).splitlines()) == 1
+
+
+def test_a_pipe_in_the_log_holds_no_reader_up(tmp_path: Path) -> None:
+    (tmp_path / "entries").mkdir()
+    os.mkfifo(tmp_path / "entries/x.yaml")
+    with pytest.raises(InputError, match="is a pipe, a socket"):
+        read_log(tmp_path)
 
 
 def test_a_file_that_is_no_entry_is_told_and_the_others_are_still_checked(tmp_path: Path) -> None:
@@ -199,8 +251,8 @@ def act(run, log: Path, what: str, number: int) -> None:  # a stored run
     elif what == "w" and mine:
         append_entry(log, Withdrawal(author=author, withdraws=mine[number % len(mine)].id, reason="slip"))
     elif what == "s":
-        stand = standing_readings(run, entries).by_item[item]
-        append_entry(log, make_resolution(run, item, stand, author=author, reading="fail", reason="both read"))
+        readings = standing_readings(run, entries)
+        append_entry(log, make_resolution(run, item, readings, author=author, reading="fail", reason="both read"))
     elif what == "t" and entries:
         append_entry(log, entries[number % len(entries)].entry)
     elif what in "xy":  # the second of the same day and slug is refused, and so is one of a suite that is not there
@@ -258,6 +310,26 @@ for number in range(count):
 def start(log: Path, author: str, count: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", APPEND, str(log), author, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def test_an_entry_whose_folder_cannot_be_synced_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Saying that it was not saved would have it saved again by the next key."""
+    put(tmp_path, read(author="Bo"))  # the folder is there
+    real = os.fsync
+
+    def fails_on_folders(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, "Input/output error")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fails_on_folders)
+    with pytest.raises(InfrastructureError, match="cannot be written"):
+        append_entry(tmp_path, read())
+    assert [e.entry.author for e in read_log(tmp_path)] == ["Bo"]
+    monkeypatch.undo()
+    append_entry(tmp_path, read())
+    assert [e.entry.author for e in read_log(tmp_path)] == ["Ann", "Bo"]
+    assert problems(tmp_path) == ""
 
 
 def test_two_processes_that_append_at_once_lose_nothing(tmp_path: Path) -> None:

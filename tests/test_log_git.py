@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from evallib.adjudication import make_difference, make_reading, make_resolution
+from evallib.adjudication import make_difference, make_reading, make_resolution, strict_word
 from evallib.cli import main
-from evallib.entries import Withdrawal
+from evallib.entries import Plan, Stratum, Withdrawal
 from evallib.errors import InputError
 from evallib.standing import own_reading, standing_readings
 from evallib.store import Run, append_entry, read_log, verify_log
@@ -44,7 +45,9 @@ def read(home: Path, run: Run, author: str, case: str, reading: str) -> None:
     before = own_reading(run, read_log(log), author, (case, 1, ""))
     made = make_reading(run, case, 1, reading=reading, author=author, blind=True, log=read_log(log), supersedes=before)
     about = append_entry(log, made)
-    append_entry(log, make_difference(run, about, author=author, cause="other", reason="it says five"))
+    differs = reading != strict_word(run, case, 1)
+    cause = "other" if differs else ""
+    append_entry(log, make_difference(run, about, author=author, cause=cause, reason="it says five"))
 
 
 def take_back(home: Path, author: str) -> None:
@@ -147,9 +150,11 @@ def test_a_dispute_that_a_merge_makes_is_resolved_by_an_entry(two: Repository) -
     read(home, run, "Bo", "c-2", "fail")
     commit(home, "fail")
     merge(home, "ann", "bo")
-    stand = standing_readings(run, read_log(log)).by_item["c-2", 1, ""]
-    assert stand.state == "disputed"
-    append_entry(log, make_resolution(run, ("c-2", 1, ""), stand, author="Cy", reading="fail", reason="it says four"))
+    readings = standing_readings(run, read_log(log))
+    assert readings.by_item["c-2", 1, ""].state == "disputed"
+    append_entry(
+        log, make_resolution(run, ("c-2", 1, ""), readings, author="Cy", reading="fail", reason="it says four")
+    )
     assert standing_readings(run, read_log(log)).by_item["c-2", 1, ""].state == "fail"
     assert verify_log(log, since="main").problems == []
 
@@ -162,6 +167,15 @@ def test_one_reader_on_two_branches_is_a_fork_until_they_amend(two: Repository) 
     merge(home, "ann", "bo")
     stand = standing_readings(run, read_log(home / "adjudications")).by_item["c-2", 1, ""]
     assert (stand.state, stand.forked) == ("disputed", ("Ann",))
+
+
+def test_a_checkout_that_turns_line_ends_leaves_entries_as_they_are(two: Repository, tmp_path: Path) -> None:
+    home, _ = two
+    (home / ".gitattributes").write_text("* text eol=crlf\n")
+    git(home, "add", ".gitattributes")
+    git(home, "commit", "-qm", "ends")
+    git(tmp_path, "-c", "core.autocrlf=true", "clone", "-q", str(home), "there")
+    assert verify_log(tmp_path / "there/adjudications").problems == []
 
 
 def entry(home: Path, number: int = 0) -> Path:
@@ -201,6 +215,21 @@ def test_what_is_not_an_addition_is_refused(two: Repository, harm: str, committe
     if committed:
         commit(home, "tidy")
     assert said in "\n".join(verify_log(home / "adjudications", since="main").problems)
+
+
+@pytest.mark.parametrize(("days", "told"), [(0.5, False), (30, True)])
+def test_a_plan_that_says_it_is_much_older_than_its_commit_is_named(two: Repository, days: float, told: bool) -> None:
+    home, run = two
+    time = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
+    drawn = (Stratum(run=run.id, strict="fail", of=1),)
+    plan = Plan(author="Ann", time=time, runs=(run.id,), seed=1, strata=drawn)
+    append_entry(home / "adjudications", plan)
+    assert verify_log(home / "adjudications", since="main").problems == []
+    commit(home, "plan")
+    git(home, "checkout", "-q", "ann")
+    git(home, "merge", "-q", "--no-edit", "bo")
+    problems = "\n".join(verify_log(home / "adjudications", since="main").problems)
+    assert ("a day older than the commit that adds it" in problems) is told
 
 
 @pytest.mark.parametrize("harm", ["edit", "delete"])

@@ -25,8 +25,8 @@ def readings(tmp_path):
     cy = append_entry(kept, log.read(run, key, "fail", "Cy").entry)
     said = make_difference(run, cy, author="Cy", cause="too-broad", reason="<script>it says two</script>")
     append_entry(kept, said)
-    stand = standing_readings(run, read_log(kept)).by_item[(*key, "")]
-    append_entry(kept, make_resolution(run, (*key, ""), stand, author="Di", reading="pass", reason="two is fine"))
+    readings = standing_readings(run, read_log(kept))
+    append_entry(kept, make_resolution(run, (*key, ""), readings, author="Di", reading="pass", reason="two is fine"))
     return open_readings("r-1", data=tmp_path / "data", adjudications=kept)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -52,8 +53,8 @@ def log(run: Run, tmp_path: Path) -> Path:
     append_entry(log, make_difference(run, mine, author="Ann", cause="negation-or-quoted", reason=HOSTILE, canned=True))
     theirs = put(run, log, "=Bo", "fail")
     append_entry(log, make_difference(run, theirs, author="=Bo"))
-    stand = standing_readings(run, read_log(log)).by_item["t-001", 1, ""]
-    append_entry(log, make_resolution(run, ("t-001", 1, ""), stand, author="Cy", reading="pass", reason="it warns"))
+    readings = standing_readings(run, read_log(log))
+    append_entry(log, make_resolution(run, ("t-001", 1, ""), readings, author="Cy", reading="pass", reason="it warns"))
     return log
 
 
@@ -88,6 +89,14 @@ def test_a_difference_that_was_taken_back_is_not_shown_as_what_holds(run: Run, l
     assert pd.isna(row["difference"])
 
 
+def test_what_another_says_of_a_withdrawn_reading_hides_nothing(run: Run, log: Path) -> None:
+    said = next(e for e in read_log(log) if e.entry.kind == "difference")
+    append_entry(log, said.entry.model_copy(update={"author": "Mal", "reason": "mine", "time": ""}))
+    append_entry(log, Withdrawal(author="Ann", withdraws=said.entry.about, reason="slip"))
+    row = readings_frame([run], read_log(log)).iloc[5]
+    assert (row["status"], row["reason"]) == ("withdrawn", HOSTILE)
+
+
 def test_a_run_that_nobody_read_gives_an_empty_table_of_the_same_columns(run: Run, tmp_path: Path) -> None:
     assert readings_frame([run], []).dtypes.to_dict().keys() == COLUMNS.keys()
     for ending in ("csv", "jsonl", "parquet"):
@@ -116,13 +125,23 @@ def test_the_files_hold_what_the_frame_holds(run: Run, log: Path, tmp_path: Path
     assert (cells[5]["blind"], cells[5]["seconds"], cells[6]["seconds"]) == ("true", "3.5", "")
 
 
+@given(st.text("=+@';\"\n\t a", max_size=9))
+def test_where_semicolons_part_cells_none_begins_a_formula_either(text: str) -> None:
+    """Half of Europe's spreadsheets part a CSV at semicolons, and take its quotes for text."""
+    cell = _cell(text)
+    for part in re.split(r"[;\t\r\n]", cell):
+        assert not part.lstrip(' "').startswith(("=", "+", "-", "@"))
+    again = re.sub(r"(?<=[;\t\r\n])'", "", cell)
+    assert (again if again == text else again.removeprefix("'")) == text
+
+
 @given(st.text(max_size=8) | st.text("=+-@'\t\r\n ＝＠\u00a0ax", max_size=8))
 def test_no_text_of_a_csv_begins_a_formula_and_each_can_be_told_from_any_other(text: str) -> None:
     cell = _cell(text)
     assert not cell.lstrip().startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
     assert cell[:1] not in {"\t", "\r", "\n"}
-    assert (cell if cell == text else cell.removeprefix("'")) == text
-    assert cell == text or cell[0] == "'"
+    again = re.sub(r"(?<=[;\t\r\n])'", "", cell)
+    assert (again if again == text else again.removeprefix("'")) == text
 
 
 def test_figures_stay_figures(run: Run) -> None:

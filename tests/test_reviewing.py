@@ -7,7 +7,7 @@ import io
 import pytest
 
 from evallib.cli import main
-from evallib.entries import Reading, Resolution, Rubric
+from evallib.entries import Reading, Resolution, Rubric, Withdrawal
 from evallib.standing import standing_readings
 from evallib.store import open_run, read_log
 from tests.making import stored_run
@@ -88,6 +88,28 @@ def test_a_dispute_is_resolved_by_an_entry_that_cites_both(home, monkeypatch, ca
     assert isinstance(entry, Resolution)
     assert (len(entry.cites), entry.self_resolved) == (2, False)
     assert standing_readings(run, read_log(home / "adjudications")).by_item["c-1", 1, ""].state == "fail"
+
+
+def test_an_entry_of_ones_own_is_taken_back_outside_a_sitting(home, monkeypatch, capsys):
+    one = ["r-1", "c-1", "1", "--reason", "so"]
+    assert call(monkeypatch, *one, "--by", "Ann", "--reading", "pass") == 0
+    id_ = capsys.readouterr().out.strip()
+    take_back = ["r-1", "--withdraw", id_, "--by", "Ann", "--reason", "wrong answer"]
+    assert call(monkeypatch, *take_back) == 0
+    entry = log(home)[-1]
+    assert isinstance(entry, Withdrawal)
+    assert (entry.withdraws, entry.reason, entry.author) == (id_, "wrong answer", "Ann")
+    assert standing_readings(open_run("r-1", home / "data"), read_log(home / "adjudications")).by_item == {}
+    for given, said in [
+        (take_back, "was taken back already"),
+        (["r-1", "--withdraw", id_, "--by", "Bo", "--reason", "r"], "is by 'Ann': nobody but its author"),
+        (["r-1", "--withdraw", "gone", "--by", "Ann", "--reason", "r"], "no entry 'gone'"),
+        (["r-1", "--withdraw", id_, "--by", "Ann"], "needs a reason"),
+        (["r-1", "--withdraw", id_, "--by", "Ann", "--reason", "r", "--reading", "pass"], "--withdraw takes only"),
+    ]:
+        assert call(monkeypatch, *given) == 2
+        assert said in capsys.readouterr().err
+    assert len(log(home)) == 2
 
 
 def test_a_rubric_makes_the_readings_under_the_earlier_one_stale(home, monkeypatch, capsys):

@@ -127,7 +127,7 @@ def test_cutting_loses_no_character_and_marks_exactly_the_hits(text, found):
         assert marked == wanted
 
 
-@given(st.text("ab \u200b\r\n😀", max_size=30), spans, st.data())
+@given(st.text("ab \u200b\u200d\ufe0f\r\n😀", max_size=30), spans, st.data())
 def test_what_is_selected_on_the_sheet_is_found_in_the_answer(text, found, data):
     sheet = type("Shown", (), {"answer": cut(text, hits(found))})
     from evallib.sheet import Sheet
@@ -158,6 +158,22 @@ def test_a_placeholder_is_no_credential():
 def test_characters_that_hide_or_reorder_are_named():
     assert visible("a\x1b[2Jb\u202ec\u200bd\r\n\te") == "a⟨U+001B⟩[2Jb⟨U+202E⟩c⟨U+200B⟩d\n\te"
     assert visible("Grüße, 漢字 ✓") == "Grüße, 漢字 ✓"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x180B, 0x180E, 0x200D, 0x2065, 0x206F, 0x2800, 0x3164, 0xFE00, 0xFE0F,
+     0xFEFF, 0xFFA0, 0xFFF3, 0x16FE4, 0x1BCA0, 0x1D159, 0x1D173, 0xE0001, 0xE0041, 0xE0100, 0xE01EF, 0xE0FFF],
+)  # fmt: skip
+def test_what_shows_nothing_is_named_wherever_it_stands(code):
+    for before, after in (("a", "b"), ("1", "2"), ("é", ""), ("", "漢"), ("=", "=")):
+        assert visible(f"{before}{chr(code)}{after}") == f"{before}⟨U+{code:04X}⟩{after}"
+
+
+@pytest.mark.parametrize("emoji", ["❤️", "👩‍💻", "👍🏽", "🏳️‍🌈", "1️⃣", "👨‍👩‍👧", "⚠️", "ℹ️", "🇩🇪", "▶️"])
+def test_ordinary_emoji_stay(emoji):
+    assert visible(f"ok {emoji} so") == f"ok {emoji} so"
+    assert "⟨U+FE0F⟩" in visible(f"{emoji}\ufe0f\ufe0f")
 
 
 def test_as_lines_a_sheet_says_what_each_part_is(session):

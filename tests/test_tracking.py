@@ -205,8 +205,8 @@ def test_differences_and_resolutions_are_assessments_of_their_own(run, uri):
     append_entry(log, make_difference(run, ann, author="ann", cause="too-narrow", reason="grass can be blue"))
     read(run, by="bob", check="names-it", reading="fail")
     item = ("grass", 1, "names-it")
-    stand = standing_readings(run, read_log(log)).by_item[item]
-    append_entry(log, make_resolution(run, item, stand, author="cy", reading="fail", reason="both looked again"))
+    readings = standing_readings(run, read_log(log))
+    append_entry(log, make_resolution(run, item, readings, author="cy", reading="fail", reason="both looked again"))
     assert [export(run, uri).new_assessments for _ in range(2)] == [3, 0]
     found = rows(
         uri, "select name, value, rationale, valid, assessment_metadata from assessments where source_type = 'HUMAN'"

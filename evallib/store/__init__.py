@@ -9,7 +9,7 @@ of it again, `guard` holds entries against one another and `history` against wha
 from evallib.store.arrivals import Arrivals
 from evallib.store.drafts import Drafts
 from evallib.store.journal import Journal
-from evallib.store.log import LoggedEntry, append_entry, publish_rescoring, read_log, standing_rescorings
+from evallib.store.log import LoggedEntry, append_entry, by_time, publish_rescoring, read_log, standing_rescorings
 from evallib.store.replies import ReplyStore
 from evallib.store.runs import (
     Run,
@@ -34,6 +34,7 @@ __all__ = [
     "Verification",
     "append_entry",
     "begin_run",
+    "by_time",
     "finish_run",
     "import_run",
     "leftovers",

@@ -80,7 +80,7 @@ def fetch_ahead(paths: Sequence[Path]) -> None:
     """
     for path in paths:
         with contextlib.suppress(OSError):
-            descriptor = os.open(path, os.O_RDONLY)
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would be waited for
             try:
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_WILLNEED)
             finally:
@@ -118,7 +118,11 @@ def staged_file(path: Path, content: bytes) -> Iterator[Callable[[], None]]:
     def publish() -> None:
         with disk_errors(path):
             os.link(temporary, path)  # fails when the name is taken, which rename would not
-            _sync_folder(path.parent)
+            try:
+                _sync_folder(path.parent)
+            except OSError:  # what is told to have failed must not be there, or it would be written a second time
+                path.unlink()
+                raise
 
     try:
         with disk_errors(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
@@ -21,10 +22,15 @@ _LEEWAY = timedelta(hours=24)
 def file_problems(adjudications: Path, path: Path, now: datetime) -> tuple[Entry | None, list[str]]:
     """The entry in `path`, None where there is none, and what is wrong with file, name, place or time."""
     try:
-        content = path.read_bytes()
         entry = entry_of(path)
+        content = path.read_bytes()
+        mode = path.lstat().st_mode
     except (InputError, OSError) as error:
         return None, [str(error)]
+    if stat.S_ISLNK(mode):
+        return entry, [f"{path}: is a link: an entry stands in the log itself; put the file there"]
+    if mode & 0o111:
+        return entry, [f"{path}: may be executed, and is data: chmod a-x it"]
     if hashlib.sha256(content).hexdigest()[:12] != path.stem.rsplit("-", 1)[-1]:
         return entry, [f"{path}: its hash does not fit its name: it differs from what was written; restore it"]
     time = _utc(entry)
@@ -42,7 +48,8 @@ def _utc(entry: Entry) -> datetime | None:
         time = datetime.fromisoformat(entry.time)
     except ValueError:
         return None
-    return time if time.utcoffset() == timedelta(0) else None
+    written = {time.isoformat(), time.isoformat(timespec="microseconds")}
+    return time if time.utcoffset() == timedelta(0) and entry.time in written else None
 
 
 def relation_problems(entries: Mapping[str, Entry]) -> list[str]:
@@ -61,6 +68,8 @@ def _named(entry: Entry) -> Iterator[tuple[str, str]]:
     for key in ("supersedes", "about", "withdraws", "plan"):
         if name := getattr(entry, key, ""):
             yield key, name
+    if isinstance(entry, Reading):
+        yield from (("supersedes", name) for name in entry.also_supersedes)
     if isinstance(entry, Resolution):
         yield from (("cites", name) for name in entry.cites)
     if isinstance(entry, Plan):
@@ -88,9 +97,10 @@ def _unfit(key: str, entry: Entry, other: Entry) -> str:
         return ""
     if key == "supersedes" and other.kind != entry.kind:
         return f"which is a {other.kind} and no {entry.kind}"
-    if key in {"about", "cites"} and not isinstance(other, Reading):
-        return "which is no reading"
-    if _item(entry) != _item(other):
+    if key in {"about", "cites"} and not isinstance(other, Reading if key == "about" else Reading | Resolution):
+        return "which is no reading" if key == "about" else "which is no reading and no resolution"
+    of_checks = key == "cites" and isinstance(other, Reading) and not getattr(entry, "check", "")
+    if _item(entry)[: 3 if of_checks else 4] != _item(other)[: 3 if of_checks else 4]:
         return f"which is of another item: {_item(other)} instead of {_item(entry)}"
     if isinstance(entry, Difference) and isinstance(other, Reading):
         return _disagreement(entry, other)

@@ -1,4 +1,4 @@
-"""What git says of the log: that nothing under `entries/` was edited, deleted or renamed since a revision."""
+"""What git says of the log: that nothing under `entries/` was edited, deleted, renamed or dated back."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from evallib.errors import InputError
@@ -15,11 +16,15 @@ __all__ = ["history_problems"]
 _HOOK_VARIABLES = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
 """Set while a hook runs; they would be taken from another folder than the hook's."""
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-renames", "--relative", "--diff-filter=a", "--ignore-submodules=all")
+_PLAN = re.compile(r".*/(\d{8}T\d{6}Z)-[^/]*-plan-[0-9a-f]{12}\.yaml")
 _CHANGE = re.compile(r":\d+ \d+ ([0-9a-f]+) [0-9a-f]+ [A-Z]")
 
 
 def history_problems(adjudications: Path, revision: str) -> list[str]:
     """One sentence for each entry that a commit since `revision`, or the working tree, edited, deleted or renamed.
+
+    And for each plan whose time is more than a day before the commit that adds it: what is drawn before reading counts
+    as a draw, so a plan may not be dated back.
 
     Every commit of HEAD that `revision` does not hold is compared with each of its parents, so what a merge drops is
     found too. An entry that was put back byte for byte is as it was. InputError without git, a repository, the
@@ -40,7 +45,18 @@ def history_problems(adjudications: Path, revision: str) -> list[str]:
     return [
         f"{adjudications / path}: was {_done(path in now and (adjudications / path).exists())} {since}"
         for path in sorted({path for path, _ in found} | set(uncommitted))
-    ]
+    ] + [f"{adjudications / path}: {said}" for path, said in _dated_back(adjudications, revision)]
+
+
+def _dated_back(adjudications: Path, revision: str) -> Iterator[tuple[str, str]]:
+    """Path of every such plan, and what is wrong; by when its commit was made, which a rebase does not change."""
+    show = ("log", "-c", "-z", "--relative", "--no-renames", "--diff-filter=A", "--name-only", "--format=%x01%aI")
+    commits = _git(adjudications, *show, f"{revision}..HEAD", "--", "entries").stdout.split("\x01")[1:]
+    for made, *paths in (re.split(r"[\0\n]+", commit.strip("\0\n")) for commit in commits):
+        for path in paths:
+            found = _PLAN.fullmatch(path)
+            if found and datetime.fromisoformat(made) - datetime.fromisoformat(found[1]) > timedelta(days=1):
+                yield path, f"its time is more than a day older than the commit that adds it, of {made}"
 
 
 def _done(there: bool) -> str:  # noqa: FBT001  # the fact itself, no switch

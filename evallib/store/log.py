@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import shutil
+import stat
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from evallib.collector import collector_paused
-from evallib.entries import Entry, Rescoring, read_entry, read_flat
+from evallib.entries import Entry, Rescoring, moment, read_entry, read_flat
+from evallib.errors import EvallibError, InputError
 from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
 from evallib.store.runs import Run, StagedRescoring, StoredRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
@@ -19,6 +22,7 @@ from evallib.strict_yaml import dump_yaml, load_yaml
 __all__ = [
     "LoggedEntry",
     "append_entry",
+    "by_time",
     "entry_bytes",
     "entry_of",
     "log_path",
@@ -36,6 +40,11 @@ class LoggedEntry(NamedTuple):
 
     id: str
     entry: Entry
+
+
+def by_time(logged: LoggedEntry) -> tuple[datetime, str]:
+    """The key that sorts entries, the oldest first."""
+    return moment(logged.entry), logged.id
 
 
 def entry_bytes(entry: Entry) -> bytes:
@@ -57,8 +66,17 @@ def append_entry(adjudications: Path, entry: Entry) -> LoggedEntry:
     stamped = entry if entry.time else entry.model_copy(update={"time": now()})
     content = entry_bytes(stamped)
     path = log_path(adjudications, stamped, content)
+    _keep_line_ends(adjudications)
     write_new(path, content)
     return LoggedEntry(path.stem, stamped)
+
+
+def _keep_line_ends(adjudications: Path) -> None:
+    """Tell git to leave the bytes of entries alone: with other line ends they no longer fit the hash in their names."""
+    path = adjudications / ".gitattributes"
+    if not path.exists():
+        with contextlib.suppress(EvallibError):  # somebody else made it, or may not; the entry is written all the same
+            write_new(path, b"entries/** -text\n")
 
 
 def now() -> str:
@@ -72,12 +90,14 @@ def read_log(adjudications: Path) -> list[LoggedEntry]:
     fetch_ahead(paths)
     with collector_paused():
         logged = [LoggedEntry(path.stem, entry_of(path)) for path in paths]
-    return sorted(logged, key=lambda item: (item.entry.time, item.id))
+    return sorted(logged, key=by_time)
 
 
 def entry_of(path: Path) -> Entry:
     """The entry in a file; InputError names file, line and key where it is none."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(f"{path}: is a pipe, a socket or a device and no entry; remove it from the log")
         entry = read_flat(path.read_bytes().decode())
     except (OSError, ValueError):
         entry = None
@@ -98,6 +118,7 @@ def publish_rescoring(
     content = entry_bytes(entry)
     path = log_path(adjudications, entry, content)
     made: list[Path] = []
+    _keep_line_ends(adjudications)
     with locked([one.run.folder for one in staged]):
         drop_unfinished([one.run for one in staged], entry.slug, read_log(adjudications))
         try:

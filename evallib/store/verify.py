@@ -101,7 +101,9 @@ def verify_log(adjudications: Path, *, since: str = "", now: datetime | None = N
 def _strays(folder: Path, known: set[Path]) -> list[str]:
     """A problem for each file that nobody reads; what a killed write left is for `leftovers` to tell."""
     passed = {*known, *abandoned_below(folder), folder / ".gitkeep"}
-    found = sorted(path for path in folder.rglob("*") if path not in passed and path.is_file())
+    found = sorted(
+        path for path in folder.rglob("*") if path not in passed and (path.is_symlink() or not path.is_dir())
+    )
     return [f"{path}: is no entry and read by nobody; remove it from the log" for path in found]
 
 
