@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOK = ROOT / "notebooks/adjudicate.ipynb"
 CONTENT = "window.jupyterapp.shell.currentWidget.content"
 TOKEN = "loopback-only"
-PATIENCE_MS = 25_000
+PATIENCE_MS = 180_000
 """Generous, because a busy machine is slow; nothing waits this long when it works."""
 BROWSER_ARGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 """The last one: no host but loopback."""
