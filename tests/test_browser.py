@@ -151,10 +151,8 @@ def test_decisions_as_fast_as_keys_go_are_all_on_the_disk(open_desk, runs, tmp_p
     queue = agreeing(runs, "many", tmp_path)
     ahead = [(item[1:3], "agrees" if word == "pass" else f"no {n}") for n, (item, word) in enumerate(queue[:40])]
     for _, reason in ahead:  # by one who knows what strict says, and waits for nothing
-        desk.press("p", *(["Enter"] if reason == "agrees" else ["4"]))
-        if reason != "agrees":
-            desk.type(reason)
-            desk.press("Control+Enter")
+        desk.press("p")
+        desk.press("Enter") if reason == "agrees" else explain(desk, "4", reason)
     desk.wait_for(".status", "40 of 240 read.")
     wanted, name = dict(ahead), ""
     while len(wanted) < len(queue):  # by one who learns it from the screen, and waits for that alone
@@ -162,10 +160,7 @@ def test_decisions_as_fast_as_keys_go_are_all_on_the_disk(open_desk, runs, tmp_p
         name, phase = desk.revealed(after=name)
         case, sample = name.split(" · ")
         wanted[case, int(sample)] = "agrees" if phase == "agree" else f"no {sample}"
-        desk.press("Enter" if phase == "agree" else "4")
-        if phase == "differ":
-            desk.type(f"no {sample}")
-            desk.press("Control+Enter")
+        desk.press("Enter") if phase == "agree" else explain(desk, "4", f"no {sample}")
     desk.wait_for(".status", "240 of 240 read.")
     entries = entries_seen_by_another_process(tmp_path / "log")
     readings, differences = of_kind(entries, "reading"), of_kind(entries, "difference")
