@@ -18,6 +18,7 @@ import tempfile
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,22 @@ def review_notebook(folder: Path, run: str, *, before: str = "", **given: object
     return path
 
 
+_REVEALED = """after => new Promise((resolve, reject) => {
+  const screen = document.querySelector(".evallib-review");
+  const look = () => {
+    const name = screen.querySelector(".paper h3")?.firstChild.textContent;
+    const { phase } = screen.querySelector(".rail").dataset;
+    if (!name || name === after || (phase !== "agree" && phase !== "differ")) return;
+    seen.disconnect();
+    resolve({ name, phase });
+  };
+  const seen = new MutationObserver(look);
+  seen.observe(screen, { subtree: true, childList: true, attributes: true });
+  setTimeout(() => reject(new Error("nothing was revealed")), PATIENCE);
+  look();
+})""".replace("PATIENCE", str(PATIENCE_MS))
+
+
 class Lab:
     """A server of JupyterLab and Notebook 7 on loopback with its own home, serving one folder."""
 
@@ -158,9 +175,9 @@ class Lab:
 
     def stop(self) -> None:
         """End the kernels, then the server; it hangs on SIGTERM when a page was open (measured), so wait briefly."""
-        with contextlib.suppress(OSError):
-            for session in self.api("GET", "sessions"):
-                self.api("DELETE", f"sessions/{session['id']}")
+        with contextlib.suppress(OSError), ThreadPoolExecutor() as pool:  # each takes a second to go
+            ended = [f"sessions/{session['id']}" for session in self.api("GET", "sessions")]
+            list(pool.map(lambda path: self.api("DELETE", path), ended))
         self._server.terminate()
         try:
             self._server.wait(2)
@@ -230,6 +247,13 @@ class Desk:
         for name in names:
             self.page.keyboard.press(name)
 
+    def press_on_layout(self, typed: str, code: str) -> None:
+        """Press the key at a place of the keyboard on a layout where it types something else."""
+        with_cdp = self.page.context.new_cdp_session(self.page)
+        with_cdp.send("Input.dispatchKeyEvent", {"type": "keyDown", "key": typed, "code": code, "text": typed})
+        with_cdp.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": typed, "code": code})
+        with_cdp.detach()
+
     def type(self, text: str) -> None:
         """Type a text into what has the focus."""
         self.page.keyboard.type(text)
@@ -276,6 +300,11 @@ class Desk:
     def wait_for_phase(self, phase: str) -> None:
         """Wait until the screen asks for what belongs to a phase of an item."""
         self.page.locator(f".evallib-review .rail[data-phase={phase}]").wait_for()
+
+    def revealed(self, after: str) -> tuple[str, str]:
+        """Wait for what follows a reading of another item than `after`: its name, and whether one agrees or differs."""
+        said = self.page.evaluate_handle(_REVEALED, after).json_value()
+        return said["name"], said["phase"]
 
     def wait_until(self, true: Callable[[], bool]) -> None:
         """Wait until something outside the browser is true."""

@@ -18,6 +18,7 @@ from evallib.session import ReviewSession
 from evallib.store import import_run, open_run, read_log
 from evallib.suite import parse_suite
 from evallib.widgets import ReviewWidget, show_review
+from evallib.widgets.payload import LONGEST
 from tests.browser import NOTEBOOK, PAYLOAD, SUITE, notebook_copy, small_run
 
 WIDGETS = NOTEBOOK.parent.parent / "evallib/widgets"
@@ -141,6 +142,23 @@ def test_a_message_that_comes_twice_is_saved_once_and_answered_twice(opened, log
     assert len(read_log(log)) == 1
 
 
+def test_a_decision_over_a_reading_that_was_not_shown_is_refused_and_shows_it(opened, log):
+    widget = opened()
+    item = look(widget)[1]["t-001", "1"]["id"]
+    first = tell(widget, "decide", item=item, reading="pass", base="", seq="first")
+    refused = tell(widget, "decide", item=item, reading="fail", base="", seq="second")
+    assert (first["saved"], refused["saved"], refused["sheet"]["strict"]["word"]) == (True, False, "fail")
+    assert refused["says"] == (
+        "your reading of t-001 · 1 is pass, which this screen did not show yet. "
+        "Strict says fail: why do you differ? 1–9, 0, x. a amends."
+    )
+    assert tell(widget, "decide", item=item, reading="pass", base="", seq="first")["saved"]
+    assert [logged.entry.reading for logged in read_log(log)] == ["pass"]
+    base = refused["sheet"]["base"]
+    assert tell(widget, "decide", item=item, reading="fail", base=base, seq="third")["saved"]
+    assert [logged.entry.supersedes for logged in read_log(log)] == ["", base]
+
+
 def test_a_decision_names_its_item_so_that_it_cannot_land_on_the_next(opened, log):
     widget = opened()
     item = look(widget)[1]["t-001", "1"]["id"]
@@ -260,6 +278,20 @@ def test_only_what_is_looked_at_is_in_the_browser(tmp_path):
     assert (len(found["rows"]), len(found["sheets"]), found["total"]) == (200, 7, 500)
     state = {name: value for name, value in widget.get_state().items() if name not in {"_esm", "_css"}}
     assert len(json.dumps(state)) < 5_000
+    Widget.close_all()
+
+
+def test_a_long_answer_comes_shortened_and_whole_when_asked_for(tmp_path):
+    answer = "y" * LONGEST + "the end"
+    sample = Sample("long", "t-001", 1, answer=answer)
+    verdict = Verdict("t-001", 1, "policy", "scored", "no", 0.0, 0.0, passed=False, critical=True)
+    run = import_run(tmp_path, "long", SUITE, [sample], [verdict], target={}, source={})
+    widget = listening(ReviewWidget(ReviewSession([run], tmp_path / "log", "r1")))
+    ((_, sheet),) = look(widget)[1].items()
+    assert (sheet["answer"][0][0], sheet["left"], sheet["length"]) == ("y" * LONGEST, 7, LONGEST + 7)
+    assert sheet["answer"][1][0] == "\n… 7 more characters are not shown here."
+    whole = tell(widget, "ask", item=sheet["id"], what="whole")["sheet"]
+    assert (whole["answer"], whole["left"], whole["strict"]) == ([[answer, [], []]], 0, None)
     Widget.close_all()
 
 

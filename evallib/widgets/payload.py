@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from evallib.checks.facts import Mentions
@@ -15,8 +16,8 @@ from evallib.suite import Suite
 
 __all__ = ["legend_of", "row_of", "sheet_of", "token"]
 
-LONGEST = 200_000
-"""Characters of one text that are sent to the browser; a longer one says what was left out."""
+LONGEST = 50_000
+"""Characters of one text that are sent to the browser unasked; a longer one says what was left out."""
 _BLIND_WORDS = "case=… by=mine open all"
 _SIGHTED_WORDS = "strict=fail check=… case=… cause=… by=theirs disputed flip stale open"
 
@@ -54,8 +55,12 @@ def row_of(session: ReviewSession, item: Item) -> dict[str, str]:
     }
 
 
-def sheet_of(session: ReviewSession, item: Item, *, unmasked: bool = False) -> dict[str, Any]:
-    """All that is shown of one item; `strict` is None while the item is blind for the reviewer."""
+def sheet_of(session: ReviewSession, item: Item, *, unmasked: bool = False, whole: bool = False) -> dict[str, Any]:
+    """All that is shown of one item; `strict` is None while the item is blind for the reviewer.
+
+    Texts are shortened to LONGEST characters unless `whole`; `left` counts what was left out of all of them.
+    """
+    short = _Shortening(sys.maxsize if whole else LONGEST)
     sheet = session.sheet(item, unmasked=unmasked)
     own = session.own(item)
     asking = _asking(session.runs[item.run].suite, item.case)
@@ -70,16 +75,19 @@ def sheet_of(session: ReviewSession, item: Item, *, unmasked: bool = False) -> d
         "check": visible(sheet.check),
         "place": visible(sheet.place),
         "title": visible(sheet.title),
-        "asked": [_short(text) for text in sheet.asked],
-        "answer": [_piece(segment, asking) for segment in _shortened(sheet.answer)],
-        "facts": [[visible(name), list(map(_short, facts))] for name, facts in sheet.facts],
+        "asked": [short.text(text) for text in sheet.asked],
+        "answer": [_piece(segment, asking) for segment in short.answer(sheet.answer)],
+        "facts": [[visible(name), list(map(short.text, facts))] for name, facts in sheet.facts],
         "folds": [
-            {"section": f.section, "line": visible(f.line), "text": _short(f.text), "checks": list(f.checks)}
+            {"section": f.section, "line": visible(f.line), "text": short.text(f.text), "checks": list(f.checks)}
             for f in sheet.folds
         ],
         "rubric": [[visible(check), visible(text)] for check, text in sheet.rubric],
         "masked": sheet.masked,
         "unmasked": unmasked,
+        "whole": whole,
+        "length": sum(len(segment.text) for segment in sheet.answer),
+        "left": short.left,
         "said": [visible(line) for line in sheet.reveal.said] if sheet.reveal else [],
         "strict": _strict(sheet, sheet.reveal) if sheet.reveal else None,
     }
@@ -126,21 +134,29 @@ def _asking(suite: Suite, case: str) -> set[str]:
     return {c.id for c in checks if isinstance(c, Mentions) or (isinstance(c, Matches) and not c.none_of)}
 
 
-def _shortened(answer: tuple[Segment, ...]) -> list[Segment]:
-    """The pieces of the answer up to LONGEST characters, and what was left out said in words."""
-    kept, room = [], LONGEST
-    for segment in answer:
-        if room <= 0:
-            break
-        kept.append(segment._replace(text=segment.text[:room]))
-        room -= len(segment.text)
-    left = sum(len(segment.text) for segment in answer) - LONGEST
-    return [*kept, Segment(_left_out(left))] if left > 0 else kept
+class _Shortening:
+    """Cuts texts at a number of characters, says so where it cut, and counts what it left out."""
 
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+        self.left = 0
 
-def _short(text: str) -> str:
-    return visible(text) if len(text) <= LONGEST else visible(text[:LONGEST]) + _left_out(len(text) - LONGEST)
+    def text(self, text: str) -> str:
+        return visible(text[: self.longest]) + self._left_out(len(text) - self.longest)
 
+    def answer(self, answer: tuple[Segment, ...]) -> list[Segment]:
+        """The pieces of the answer up to the limit, the last one cut."""
+        kept, room = [], self.longest
+        for segment in answer:
+            if room <= 0:
+                break
+            kept.append(segment._replace(text=segment.text[:room]))
+            room -= len(segment.text)
+        left = self._left_out(sum(len(segment.text) for segment in answer) - self.longest)
+        return [*kept, Segment(left)] if left else kept
 
-def _left_out(count: int) -> str:
-    return f"\n… {count:,} more characters are not shown; see `evallib show`"
+    def _left_out(self, count: int) -> str:
+        if count <= 0:
+            return ""
+        self.left += count
+        return f"\n… {count:,} more characters are not shown here."

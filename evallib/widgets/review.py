@@ -52,6 +52,8 @@ class ReviewWidget(anywidget.AnyWidget):
         self._items: dict[str, Item] = {}
         self._of_answer: dict[tuple[str, str, int], set[str]] = defaultdict(set)
         self._hidden = session.hidden
+        self._taken: set[object] = set()
+        """Numbers of the messages that were saved; one of them that comes again is answered again."""
         self._version = 0
         self._line_up()
         super().__init__(legend=legend_of(session), position=session.position, author=session.author)
@@ -87,11 +89,11 @@ class ReviewWidget(anywidget.AnyWidget):
             self._know(item)
         return found | self._where()
 
-    def _sheet(self, item: Item, *, unmasked: bool = False) -> dict[str, Any]:
+    def _sheet(self, item: Item, *, unmasked: bool = False, whole: bool = False) -> dict[str, Any]:
         if not self.session.author:
             raise InputError("type your name first: what you read is saved under it")
         self._know(item)
-        return sheet_of(self.session, item, unmasked=unmasked)
+        return sheet_of(self.session, item, unmasked=unmasked, whole=whole)
 
     def _where(self) -> Reply:
         session = self.session
@@ -134,11 +136,28 @@ class ReviewWidget(anywidget.AnyWidget):
         try:
             if act is None:
                 raise InputError(f"{kind!r} is nothing that this screen can do")
-            done = act(content) | {"saved": True}
+            done = self._overtaken(content) or act(content) | {"saved": True}
+            if done["saved"]:
+                self._taken.add(content.get("seq"))
         except EvallibError as error:
             done = {"saved": False, "says": str(error)}
         self.position = self.session.position
         return {"seq": content.get("seq"), **done, "says": visible(done.get("says", "")), **self._where()}
+
+    def _overtaken(self, content: Mapping[str, Any]) -> Reply:
+        """A refusal that shows the item as it stands, when it was read since the browser drew what is decided on.
+
+        Without it a key pressed over an answer that looks unread would amend a reading unseen.
+        """
+        if content.get("seq") in self._taken or "base" not in content:
+            return {}
+        item = self._item(content)
+        own = self.session.own(item)
+        if own.get("id", "") == content["base"]:
+            return {}
+        stands = f"your reading of {item.name} is {own['reading']}" if own else f"{item.name} has no reading of yours"
+        says = f"{stands}, which this screen did not show yet. {self._agreement(item)} a amends."
+        return {"saved": False, "says": says, "sheet": self._sheet(item)}
 
     def _saved(self, item: Item, says: str) -> Reply:
         """What changes in the browser after an entry about `item`: its sheet and row; other sheets it may hold are old.
@@ -249,6 +268,8 @@ class ReviewWidget(anywidget.AnyWidget):
                 "sheet": self._sheet(item, unmasked=True),
                 "says": "Credentials are shown until you leave the item.",
             }
+        if what == "whole":
+            return {"sheet": self._sheet(item, unmasked=bool(content.get("unmasked")), whole=True)}
         if what == "check":
             other = session.next_check(item)
             return {"sheet": self._sheet(other), "says": f"Now reading {other.name}."}

@@ -3,6 +3,7 @@
 function makeFrame(legend, parts, act) {
   const title = h("b", {}, legend.name);
   const progress = h("span", { class: "progress" });
+  const coverage = h("span", { class: "coverage", hidden: true });
   const saved = h("span", { class: "saved" });
   const by = h("span", { class: "by" });
   const name = h("input", { type: "text", class: "name", "aria-label": "your name", placeholder: "your name, then Enter", "data-field": "line" });
@@ -27,6 +28,7 @@ function makeFrame(legend, parts, act) {
       progress, saved, by,
       h("span", { class: "active" }, "keys active"),
       h("span", { class: "idle" }, "click here or press Tab for the keys"),
+      coverage,
     ),
     h(
       "div",
@@ -44,7 +46,9 @@ function makeFrame(legend, parts, act) {
     const minutes = now.left_s ? `~${Math.max(1, Math.round(now.left_s / 60))} min left` : "";
     const pace = now.pace_s ? `pace ${Math.max(1, Math.round(now.pace_s))} s` : "";
     const where = total ? `item ${(place + 1).toLocaleString()} of ${total.toLocaleString()}` : "nothing to read";
-    progress.textContent = [where, `${now.read ?? 0} read`, pace, minutes, now.coverage].filter(Boolean).join(" · ");
+    progress.textContent = [where, `${now.read ?? 0} read`, pace, minutes].filter(Boolean).join(" · ");
+    coverage.hidden = !now.coverage;
+    coverage.textContent = now.coverage ? `covered: ${now.coverage}` : "";
     if (author) by.replaceChildren(`by ${author}`);
     else if (!by.contains(name)) by.replaceChildren("by ", name);
   }

@@ -43,19 +43,50 @@ function commandTable() {
 }
 const COMMANDS = commandTable();
 
+// The key by what it types; where the layout types no Latin letter, by where the letter stands on the keyboard.
+function keyOf(event) {
+  const letter = /^Key([A-Z])$/.exec(event.code ?? "");
+  return letter && /^[^\x00-\x7f]/.test(event.key) ? letter[1].toLowerCase() : event.key;
+}
+
 // The name of the command an event stands for; "" says that the key belongs to the field or the browser.
 function commandOf(event, field) {
   const chord = event.ctrlKey || event.metaKey;
+  const key = keyOf(event);
   if (event.isComposing) return "";
   if (event.key === "Enter" && chord) return "save";
-  if (event.key.toLowerCase() === "s" && chord) return "notebook";
+  if (key.toLowerCase() === "s" && chord) return "notebook";
   if (chord || event.altKey) return "";
   if (field === "empty" && event.key === ".") return "canned"; // no reason begins with a full stop
   if (field) return event.key === "Escape" ? "leave" : event.key === "Enter" && field === "line" ? "take" : "";
   if (event.target.matches?.("button, summary") && (event.key === "Enter" || event.key === " ")) return "";
   if (event.key === " ") return event.shiftKey ? "back" : "scroll";
   // with the shift key, not by the letter's case: Caps Lock must not turn a withdrawal into its opposite
-  const letter = /^[a-z]$/i.test(event.key);
-  if (letter && event.shiftKey) return event.key.toLowerCase() === "u" ? "redo" : "";
-  return COMMANDS[letter ? event.key.toLowerCase() : event.key] ?? "";
+  const letter = /^[a-z]$/i.test(key);
+  if (letter && event.shiftKey) return key.toLowerCase() === "u" ? "redo" : "";
+  return COMMANDS[letter ? key.toLowerCase() : key] ?? "";
+}
+
+const PAUSE_MS = 1000;
+
+// After a cause that was refused, what follows is the reason meant for it, and no command: until a pause, Enter or Esc.
+function makeHush(say) {
+  let last = 0; // when the latest key of such a reason was pressed; 0: none is under way
+  let count = 0;
+  let words = "";
+  return {
+    start(refusal, when) {
+      [words, last, count] = [refusal, when, 0];
+      say(words, "ask");
+    },
+    // whether a key belongs to such a reason
+    takes(event, when) {
+      if (!last || when - last > PAUSE_MS || event.key === "Escape") last = 0;
+      if (!last || (event.key.length > 1 && event.key !== "Enter" && event.key !== "Backspace")) return false;
+      last = event.key === "Enter" ? 0 : when;
+      count += 1;
+      say(`${words} ${count} ${count === 1 ? "key" : "keys"} typed since ${count === 1 ? "was" : "were"} not taken.`, "ask");
+      return true;
+    },
+  };
 }

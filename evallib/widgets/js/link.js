@@ -1,12 +1,14 @@
 // What goes to the kernel and comes back. One acting message waits at a time; it is saved when its answer says so.
+// Silence does not mean that it was not saved: until the answer comes, nothing else may be written after it.
 
 const PATIENCE_MS = 3000;
 const DRAFT_MS = 400;
+const WRITES = new Set(["decide", "explain", "undo", "redo"]);
 
 function makeLink(model, { onAnswer, onSilence, onLook }) {
   const sender = `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
   let count = 0;
-  let pending = null; // the message that waits for its answer, or had none: the same act keeps its number
+  let pending = null; // the message that waits for its answer, or had none within the time
   let timer = 0;
 
   function post(message) {
@@ -17,9 +19,11 @@ function makeLink(model, { onAnswer, onSilence, onLook }) {
     }
   }
 
+  // Gives the message that stands in the way, or null when this one went out. The same act goes out as the same message.
   function act(message) {
     const again = pending && JSON.stringify({ ...pending, seq: 0, seconds: 0 }) === JSON.stringify({ ...message, seq: 0, seconds: 0 });
-    pending = { ...message, seq: again ? pending.seq : `${sender}-${++count}` };
+    if (pending && !again && WRITES.has(pending.kind)) return pending;
+    if (!again) pending = { ...message, seq: `${sender}-${++count}` };
     clearTimeout(timer);
     timer = setTimeout(() => {
       timer = 0;
@@ -28,6 +32,7 @@ function makeLink(model, { onAnswer, onSilence, onLook }) {
     }, PATIENCE_MS);
     drafts.hold(); // a draft that came after the decision it led to would stand for the next one
     post(pending);
+    return null;
   }
 
   function receive(answer) {
@@ -35,12 +40,13 @@ function makeLink(model, { onAnswer, onSilence, onLook }) {
     if (answer.kind === "draft") return drafts.kept(answer);
     if (answer.seq !== pending?.seq) return undefined;
     const asked = pending;
+    const late = timer === 0;
     clearTimeout(timer);
     timer = 0;
     pending = null;
     if (answer.saved && asked.kind in { decide: 1, explain: 1 }) drafts.forget(asked.item);
     drafts.resume();
-    return onAnswer(answer, asked);
+    return onAnswer(answer, asked, late);
   }
 
   const drafts = makeDrafts(post, sender);
@@ -64,6 +70,7 @@ function makeLink(model, { onAnswer, onSilence, onLook }) {
 // Half-made decisions: in this tab at once, on the kernel's disk within a second of the first new letter.
 function makeDrafts(post, sender) {
   const own = new Map(); // item to its draft, as typed here
+  const bases = new Map(); // item to the reading that its draft builds on
   const sent = new Map(); // number of a message to the draft it carried, until the kernel has it
   let dirty = new Set();
   let timer = 0;
@@ -101,7 +108,7 @@ function makeDrafts(post, sender) {
     },
     // what this tab still holds was never acknowledged, so it is newer than what the kernel sent
     of(sheet) {
-      if (own.has(sheet.id)) return own.get(sheet.id);
+      if (own.has(sheet.id) && bases.get(sheet.id) === sheet.base) return own.get(sheet.id);
       let held = null;
       try {
         held = JSON.parse(sessionStorage.getItem(place(sheet.id)) ?? "null");
@@ -110,10 +117,12 @@ function makeDrafts(post, sender) {
       }
       const draft = held && held.base === sheet.base ? held : { ...sheet.draft };
       own.set(sheet.id, draft);
+      bases.set(sheet.id, sheet.base);
       return draft;
     },
     keep(item, draft, base) {
       own.set(item, draft);
+      bases.set(item, base);
       tab(item, { ...draft, base });
       dirty.add(item);
       timer ||= setTimeout(flush, DRAFT_MS);

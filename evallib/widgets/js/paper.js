@@ -62,17 +62,23 @@ function factsOf(facts) {
   return [h("h4", {}, "judged against"), h("dl", { class: "facts" }, ...rows)];
 }
 
+// Long texts come shortened; the rest is asked for by whom wants to read it.
+function wholeOf(sheet, act) {
+  if (!sheet.left) return "";
+  return h("button", { type: "button", class: "whole", onclick: () => act("whole") }, `show all: ${sheet.left.toLocaleString()} more characters`);
+}
+
 function answerNote(sheet) {
-  const length = `${sheet.answer.reduce((sum, [text]) => sum + points(text), 0).toLocaleString()} characters`;
+  const length = `${sheet.length.toLocaleString()} characters`;
   return sheet.unmasked ? `${length}, credentials shown (m masks them)` : sheet.masked ? `${length}, credentials masked (m shows them)` : length;
 }
 
 // view: {kind: "answer" | "diff" | "history", lines or pieces}
-function paperOf(sheet, view) {
+function paperOf(sheet, view, act) {
   const middle =
     view.kind === "diff"
       ? [h("h4", {}, view.title), diffOf(view.pieces)]
-      : [h("h4", {}, "answer", h("span", { class: "count" }, answerNote(sheet))), answerOf(sheet)];
+      : [h("h4", {}, "answer", h("span", { class: "count" }, answerNote(sheet)), wholeOf(sheet, act)), answerOf(sheet)];
   const history =
     view.kind === "history"
       ? [h("div", { class: "history", role: "region", "aria-label": "history of this item" }, h("h4", {}, "history of this item (h hides it)"), ...view.lines.map((line) => h("p", {}, line)))]

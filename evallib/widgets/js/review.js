@@ -3,6 +3,7 @@
 
 const AROUND = 3; // sheets on either side that are in the browser before they are needed
 const AT_ONCE = 6; // more are asked for in one go, so that not every step asks
+const NO_CAUSE = { agree: "You agree with strict: Enter saves.", read: "Read it first: p, f, i or -.", done: "Saved before; a amends." };
 const WELCOME = "Read the answer, then p, f or i. ? shows all keys.";
 
 // What the screen asks for next, from what is known of the item and what is half said.
@@ -32,6 +33,7 @@ function render({ model, el }) {
   let rubricOpen = false;
   let since = 0;
   let ahead = []; // keys pressed while a save waits for its answer
+  let pressed = 0; // when the key that is acted on was pressed
 
   const act = (command) => run(command, true);
   const queue = makeQueue({ pick: (place) => { go(place); focusRoot(); }, want: (from, to) => link.look({ rows: [from, to] }) });
@@ -41,6 +43,7 @@ function render({ model, el }) {
   const root = frame.element;
   const link = makeLink(model, { onAnswer, onSilence, onLook });
   const say = frame.say;
+  const hush = makeHush(say);
   const focusRoot = () => root.focus({ preventScroll: true });
 
   // drawing
@@ -78,12 +81,12 @@ function render({ model, el }) {
   function leave() {
     if (!sheet) return;
     looked.set(sheet.id, (looked.get(sheet.id) ?? 0) + performance.now() - since);
-    if (sheet.unmasked) sheets.delete(sheet.id); // masked again when it comes back
+    if (sheet.unmasked || sheet.whole) sheets.delete(sheet.id); // masked and short again when it comes back
   }
 
   function drawPaper(fromTop) {
     const top = fromTop ? 0 : paper.scrollTop;
-    paper.replaceChildren(...paperOf(sheet, view));
+    paper.replaceChildren(...paperOf(sheet, view, act));
     paper.scrollTop = top;
     rail.fill(sheet, rubricOpen);
     if (fromTop) rail.grounds.scrollTop = 0;
@@ -143,7 +146,7 @@ function render({ model, el }) {
     replay();
   }
 
-  function onAnswer(answer, message) {
+  function onAnswer(answer, message, late) {
     const stayed = message.item === undefined || message.item === sheet?.id;
     take(answer);
     if (answer.saved) {
@@ -155,7 +158,8 @@ function render({ model, el }) {
       if (message.kind === "filter" || message.kind === "author") focusRoot();
     } else if (message.kind !== "ask") ahead = [];
     draw();
-    say(answer.saved || message.kind === "ask" ? answer.says : `NOT SAVED: ${answer.says}`, answer.saved ? (message.kind === "ask" ? "" : "good") : "bad");
+    const before = message.kind === "ask" ? "" : !answer.saved ? "NOT SAVED: " : late ? "The answer came late. " : "";
+    say(`${before}${answer.says}${late && answer.sheet?.mine ? " a amends." : ""}`, answer.saved ? (message.kind === "ask" ? "" : "good") : "bad");
     replay();
   }
 
@@ -168,14 +172,14 @@ function render({ model, el }) {
     if (message.what === "check") aside = answer.sheet.id;
     else if (message.what === "diff") view = { kind: "diff", title: answer.title, pieces: answer.pieces };
     else if (message.what === "history") view = { kind: "history", lines: answer.lines };
-    if (sheet && message.what !== "check") drawPaper(message.what !== "unmask");
+    if (sheet && message.what !== "check") drawPaper(message.what !== "unmask" && message.what !== "whole");
   }
 
   function onSilence(message) {
     const lost = ahead.length ? ` ${ahead.length} keys pressed since were not taken.` : "";
     ahead = [];
     draw();
-    const words = "no answer from the kernel. Your words are still here; run the cell again, or press the same key once more.";
+    const words = "no answer from the kernel yet. Your words are still here; press the same key once more, or run the cell again.";
     say(`${message.kind === "ask" ? "NO ANSWER" : "NOT SAVED"}: ${words}${lost}`, "bad");
   }
 
@@ -197,7 +201,7 @@ function render({ model, el }) {
   function choose(index) {
     const [cause, meaning] = legend.causes[index];
     const where = phase();
-    if (where !== "differ" && where !== "unsure") return say(where === "agree" ? "You agree with strict: Enter saves." : "Read it first: p, f, i or -.", "ask");
+    if (where !== "differ" && where !== "unsure") return hush.start(NO_CAUSE[where], pressed);
     change({ cause, ...(draft.canned ? { reason: "", canned: false } : {}) });
     if (where === "unsure" && sheet.blind) return save();
     say(`${cause}: ${meaning}`);
@@ -231,17 +235,24 @@ function render({ model, el }) {
     if (link.waiting) return;
     const seconds = ((looked.get(sheet.id) ?? 0) + performance.now() - since) / 1000;
     const more = message.kind === "decide" ? { span: draft.span ?? null, unmasked: Boolean(draft.unmasked), seconds: Math.round(seconds * 10) / 10 } : {};
-    wait({ cause: "", reason: "", canned: false, ...message, ...more, item: sheet.id });
+    wait({ cause: "", reason: "", canned: false, ...message, ...more, item: sheet.id, base: sheet.base });
   }
 
   function wait(message) {
     if (link.waiting) return;
-    link.act(message);
+    const first = link.act(message);
+    if (first) return refuse(first);
     drawRail();
     if (message.kind !== "ask") say("saving …");
   }
 
-  const ask = (what) => wait({ kind: "ask", what, item: sheet.id });
+  function refuse(first) {
+    const what = { decide: first.reading, explain: "reason", undo: "withdrawal", redo: "restoring" }[first.kind];
+    const of = first.item ? ` of ${sheets.get(first.item)?.name ?? "another item"}` : "";
+    say(`NOT TAKEN: the kernel has not answered your ${what}${of} yet. Wait, press its key there once more, or run the cell again.`, "bad");
+  }
+
+  const ask = (what) => wait({ kind: "ask", what, item: sheet.id, unmasked: Boolean(sheet.unmasked) });
 
   function toggleView(kind) {
     if (view.kind !== kind) return kind === "diff" && sheet.blind ? say("Hidden until you have read the item.", "ask") : ask(kind);
@@ -309,6 +320,7 @@ function render({ model, el }) {
     rubric: () => { rubricOpen = !rubricOpen; rail.fill(sheet, rubricOpen); },
     cite,
     mask: () => (sheet.unmasked ? (sheets.delete(sheet.id), draw()) : ask("unmask")),
+    whole: () => ask("whole"),
     check: () => (sheet.blind ? say("Hidden until you have read the item.", "ask") : ask("check")),
     skip: () => wait({ kind: "skip", item: sheet.id }),
     reason: () => (phase() === "read" ? say("Read it first: p, f, i or -.", "ask") : (rail.element.querySelector(".explain").hidden = false, rail.reason.focus({ preventScroll: true }))),
@@ -346,11 +358,12 @@ function render({ model, el }) {
       else {
         if (event.ctrlKey && event.key !== "Enter") return;
         event.preventDefault();
-        if (!event.repeat) ahead.push({ key: event.key, ctrlKey: event.ctrlKey, metaKey: event.metaKey, shiftKey: event.shiftKey, altKey: event.altKey });
+        if (!event.repeat) ahead.push({ key: event.key, code: event.code, timeStamp: event.timeStamp, ctrlKey: event.ctrlKey, metaKey: event.metaKey, shiftKey: event.shiftKey, altKey: event.altKey });
         return;
       }
     }
     const field = event.target.matches("textarea, input") ? event.target : null;
+    if (hushed(event, field)) return event.preventDefault();
     const command = commandOf(event, kindOf(field));
     if (event.key.startsWith("Arrow") && (event.target === paper || event.target === rail.grounds)) return;
     if (!command) return;
@@ -358,11 +371,17 @@ function render({ model, el }) {
     if (!event.repeat || REPEATING.has(command)) run(command);
   }
 
+  function hushed(event, field) {
+    pressed = event.timeStamp;
+    return !field && !((event.ctrlKey || event.metaKey || event.altKey) && event.key !== "Enter") && hush.takes(event, pressed);
+  }
+
   // Keys pressed while a save was under way are taken in their order, letters into the field that has the focus by then.
   function replay() {
     while (ahead.length && !link.waiting && sheet) {
       const event = { ...ahead.shift(), target: root };
       const field = activeField();
+      if (hushed(event, field)) continue;
       const command = commandOf(event, kindOf(field));
       if (command) run(command);
       else if (field && !event.ctrlKey) type(field, event.key);
