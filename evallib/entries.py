@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
@@ -255,13 +256,14 @@ _KINDS: dict[str, type[Entry]] = {
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
-def moment(entry: Entry) -> datetime:
+@lru_cache(2**15)
+def moment(time: str) -> datetime:
     """When an entry was made, however its time is written; one without a time that says so comes before all."""
     try:
-        time = datetime.fromisoformat(entry.time)
+        found = datetime.fromisoformat(time)
     except ValueError:
         return _BEFORE_ALL
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def read_entry(document: Document) -> Entry:

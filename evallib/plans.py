@@ -256,7 +256,7 @@ def _read_by(item: Item, found: FoundPlan, log: Logbook) -> dict[str, Reading]:
     """Reader to their newest standing reading of an item that the plan may count."""
     stand = log.stand(item)
     readings = stand.readings if stand else []
-    return {one.author: one for one in readings if one.plan == found.id or moment(one) >= moment(found.plan)}
+    return {one.author: one for one in readings if one.plan == found.id or moment(one.time) >= moment(found.plan.time)}
 
 
 def _chosen(stratum: Stratum, plan: Plan) -> str:

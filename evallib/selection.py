@@ -108,7 +108,7 @@ class Selection:
 
     def _since(self, key: SampleKey, check: str, id_: str, plan: Plan) -> bool:
         """Whether a reading of the item was made after the plan: who read before could have chosen the seed."""
-        return any(entry.plan == id_ or moment(entry) >= moment(plan) for entry in self._by_item[*key, check])
+        return any(entry.plan == id_ or moment(entry.time) >= moment(plan.time) for entry in self._by_item[*key, check])
 
 
 class _Rule(NamedTuple):

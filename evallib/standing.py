@@ -141,7 +141,7 @@ def _heads(live: Sequence[LoggedEntry], log: Iterable[LoggedEntry]) -> list[Logg
     written = dict(log)
     replaced: set[str] = set()
     for _, entry in live:
-        walk = _amended(entry)
+        walk = _amended(entry) if getattr(entry, "supersedes", "") else []  # a call less for most of 10,000 entries
         while walk:
             before = walk.pop()
             if before not in replaced and before in written and written[before].author == entry.author:

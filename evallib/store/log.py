@@ -44,7 +44,7 @@ class LoggedEntry(NamedTuple):
 
 def by_time(logged: LoggedEntry) -> tuple[datetime, str]:
     """The key that sorts entries, the oldest first."""
-    return moment(logged.entry), logged.id
+    return moment(logged.entry.time), logged.id
 
 
 def entry_bytes(entry: Entry) -> bytes:
