@@ -22,7 +22,7 @@ def runs(tmp_path, monkeypatch):
             for place, key in enumerate(strict_fails(run)):
                 word = "pass" if place == 0 and author == "Ann" else "fail"
                 entry = log.read(run, key, word, author, chosen=EVERY).entry
-                forged = {"author": author.replace("Bo", "Bo\x1b[31m")}  # no command of ours writes such a name
+                forged = {"author": author.replace("Bo", "Bo\u202e")}  # no command of ours writes such a name
                 append_entry(tmp_path / "adjudications", entry.model_copy(update=forged))
     for key in strict_passes(found[0])[:10]:
         word = random_pass(10, 12)
@@ -41,7 +41,7 @@ def test_the_tables_and_a_sentence_for_each_number_are_printed(runs, capsys):
     assert "disputed" in out
     assert "Items on which readers differ: 1, of them 1 unresolved" in out
     assert "10 (of 2 cases) were drawn (random strict pass (10 of 12, seed 5)), read and settled: 0 false passes" in out
-    assert "\x1b" not in out
+    assert "\u202e" not in out
 
 
 def test_json_has_every_figure_with_interval_and_n(runs, capsys):
