@@ -6,9 +6,17 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+from pydantic import BaseModel
+
+from evallib.case import Case, Step
 from evallib.checks import KINDS
-from evallib.checks.base import Check
-from evallib.cli import build_parser
+from evallib.checks.base import Check, When
+from evallib.cli import build_parser, main
+from evallib.domain import EntityKind, Returns, Tool
+from evallib.gate import Gate
+from evallib.suite import Deadlines, Probe, Suite, load_suite
+from evallib.targets import script
 
 ROOT = Path(__file__).resolve().parent.parent
 FROM_THE_SUITE = {"aliases", "catalogue", "approving"}
@@ -61,3 +69,50 @@ def test_readme_lists_every_command_and_option_and_no_other() -> None:
     everywhere = {"-h", "--help", "--data", "--adjudications"}
     found = {name: {o for a in sub._actions for o in a.option_strings} - everywhere for name, sub in commands.items()}
     assert documented() == found
+
+
+LEVELS: list[dict[str, type[BaseModel]]] = [
+    {
+        "suite": Suite, "case": Case, "step": Step, "check": Check, "when": When, "gate": Gate, "probe": Probe,
+        "deadlines": Deadlines, "tool": Tool, "returns": Returns, "entity kind": EntityKind,
+    },
+    {"script": script.Script, "rule": script.Rule, "when": script.When, "answer": script.Answer},
+]  # fmt: skip
+
+
+def listed(table: str) -> dict[str, list[str]]:
+    """Level to the keys that a table of README gives it; a row without a level goes on with the one above."""
+    levels: dict[str, list[str]] = {}
+    for level, keys in re.findall(r"^\| ([a-z ]*?) ?\| ((?:`\w+` ?)+)\|", table, re.MULTILINE):
+        here = levels.setdefault(level or list(levels)[-1], [])
+        here += re.findall(r"\w+", keys)
+    return levels
+
+
+def test_readme_lists_every_key_of_a_suite_and_of_a_script_at_its_level() -> None:
+    tables = re.findall(r"(?:^\|.*\n)+", section("README.md", "Writing a suite"), re.MULTILINE)
+    for table, models in zip(tables, LEVELS, strict=True):
+        there = {
+            level: sorted(field.alias or name for name, field in model.model_fields.items())
+            for level, model in models.items()
+        }
+        assert {level: sorted(keys) for level, keys in listed(table).items()} == there
+
+
+def test_readmes_suite_is_sound_and_runs_against_readmes_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite, played = re.findall(r"```yaml\n(.*?)```", section("README.md", "Writing a suite"), re.DOTALL)
+    folder = tmp_path / "capitals"
+    folder.mkdir()
+    (folder / "suite.yaml").write_text(suite, encoding="utf-8")
+    (folder / "script.yaml").write_text(played, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert load_suite(folder).suite == "capitals"
+    assert main(["validate", "capitals", "--strict"]) == 0
+    assert main(["run", "capitals", "--target", "scripted", "--samples", "2", "--run-id", "mine", "--exit-code"]) == 0
+    capsys.readouterr()
+    assert main(["show", "mine", "--case", "c-1"]) == 0
+    shown = capsys.readouterr().out
+    assert "It is Paris." in shown
+    assert "Paris, on the Seine." in shown
