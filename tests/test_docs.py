@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -19,6 +23,7 @@ from evallib.suite import Deadlines, Probe, Suite, load_suite
 from evallib.targets import script
 
 ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 FROM_THE_SUITE = {"aliases", "catalogue", "approving"}
 """Fields that the suite's own keys fill in; nobody writes them at a check."""
 
@@ -116,3 +121,24 @@ def test_readmes_suite_is_sound_and_runs_against_readmes_script(
     shown = capsys.readouterr().out
     assert "It is Paris." in shown
     assert "Paris, on the Seine." in shown
+
+
+def test_readmes_change_of_a_criterion_flips_what_its_entry_expects_and_a_second_one_needs_another_slug(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = README.split("    # 4. mend")[1].split("    # 5. ")[0]
+    shell = f"set -e\nevallib() {{ '{sys.executable}' -m evallib \"$@\"; }}\n# {textwrap.dedent('    ' + steps)}"
+    shutil.copytree(ROOT / "data" / "suites", tmp_path / "data" / "suites")
+    monkeypatch.chdir(tmp_path)
+    given = ["--target", "scripted", "--split", "validation", "--case", "t-017", "--samples", "5", "--run-id", "mine"]
+    assert main(["run", "data/suites/tickets", *given]) == 0
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("3 flips, 0 unexpected, 0 missed") == 2
+    assert main(["rescore", "mine", "--suite", "corrected", "--entry", "entry.yaml"]) == 2
+    assert "another slug" in capsys.readouterr().err
+
+
+def test_a_rescoring_takes_the_name_of_a_suite_that_travels_with_evallib() -> None:
+    given = build_parser().parse_args(["rescore", "mine", "--suite", "tickets", "--entry", "entry.yaml"])
+    assert (given.suite / "suite.yaml").is_file()
