@@ -23,6 +23,7 @@ __all__ = ["Decision", "Gate", "Rule", "decide"]
 TOLERANCE = 1e-9
 """Ten times 0.85 has a mean of 0.85: equality passes whatever the rounding."""
 _NAMED = 5
+_DECIDES = "the strict view of a complete run of all validation cases and no other (a case without `split` is one):"
 _KEY = ("run_id", "case_id", "sample")
 _key = itemgetter(*_KEY)
 _JUDGED = (*_KEY, "check_id", "status", "value", "raw", "passed", "stochastic")
@@ -102,9 +103,10 @@ class Decision:
         for rule in self.rules:
             lines.append(f"  {'pass   ' if rule.passed else 'blocked'}  {rule.rule}: {rule.reason}")
             lines += [f"           {_judged_line(row)}" for row in rule.detail.get("checks", ()) if row["stochastic"]]
-        no = f"this is no release decision: {self.why_no_release}"
         lines += [f"  {self.read_sentence}"] * bool(self.read_sentence)
-        return [*lines, f"  {no if self.why_no_release else f'this is the release decision: {self.decision}'}"]
+        if self.why_no_release:
+            return [*lines, f"  this is no release decision: {self.why_no_release}"]
+        return [*lines, f"  {_DECIDES}", f"  this is the release decision: {self.decision}"]
 
 
 def _judged_line(row: Row) -> str:

@@ -317,6 +317,7 @@ def test_a_judges_figure_says_who_judged_and_whether_that_was_calibrated() -> No
 
 def test_the_last_line_says_which_decision_it_is() -> None:
     assert decided(Gate(mean=0.5), graded(FULL)).lines()[-1].strip() == "this is the release decision: pass"
+    assert "a case without `split` is one" in decided(Gate(mean=0.5), graded(FULL)).lines()[-2]
 
 
 def test_the_coverage_rule_says_what_was_scored_and_which_judges_were_left_out() -> None:
