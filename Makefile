@@ -1,5 +1,6 @@
 # make demo    the whole loop into build/demo, with what a user needs and nothing else
-# make lab     JupyterLab on a copy of the adjudication notebook, with the demo run; the copies in build/lab are made anew
+# make lab     JupyterLab on a copy of the adjudication notebook, with the demo run; the copies in build/lab are made anew,
+#              and the URLs it prints open that notebook
 # make test    the tests           make check    format, lint, types, layers, notebooks, then the tests
 # make bench   the measured ratios (FULL=1 goes on to 500,000 samples)
 # make record  the recorded run of a small local model (CHECK=10 asks ten samples again)
@@ -24,7 +25,8 @@ demo: install
 lab: install
 	@test -d build/demo || $(BIN)/evallib demo
 	@rm -rf build/lab && mkdir -p build/lab && cp $(NOTEBOOKS) build/lab
-	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --ServerApp.root_dir="$(CURDIR)" build/lab/adjudicate.ipynb
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --ServerApp.root_dir="$(CURDIR)" \
+		--LabApp.default_url=/lab/tree/build/lab/adjudicate.ipynb
 
 test: install-dev
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evallib._assets import suite_path
 from evallib.errors import InputError
-from evallib.stdout import print_json, print_lines
+from evallib.stdout import counted, print_json, print_lines
 
 if TYPE_CHECKING:
     from evallib.calibration import Calibration
@@ -43,13 +43,15 @@ def validate(given: Arguments) -> int:
     if given.json:
         print_json(totals)
     else:
-        counted = ", ".join(f"{count} {split}" for split, count in totals["splits"].items() if count)
-        cases = f"{len(suite.cases)} cases ({counted}; {totals['required']} required)"
+        splits = ", ".join(f"{count} {split}" for split, count in totals["splits"].items() if count)
+        cases = f"{counted(len(suite.cases), 'case')} ({splits}; {totals['required']} required)"
+        asked = f"{counted(totals['checks'], 'check')}, {counted(totals['verdicts'], 'verdict')} a round"
+        probes = counted(len(suite.probes), "probe")
         print_lines(
             [
-                f"{suite.suite}: {cases}, {totals['checks']} checks, {totals['verdicts']} verdicts a round",
+                f"{suite.suite}: {cases}, {asked}",
                 f"digest {suite.digest}",
-                f"self-check: {shown.shown} verdicts on samples made for it, {len(suite.probes)} probes",
+                f"self-check: {counted(shown.shown, 'verdict')} on samples made for it, {probes}",
                 *(f"{name[:-1]}: {text}" for name, texts in said.items() for text in texts),
             ]
         )

@@ -17,6 +17,7 @@ from evallib.checks.judge import Judge
 from evallib.errors import InputError
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.standing import Readings
+from evallib.stdout import counted
 from evallib.store import Run
 from evallib.strict_yaml import Written, load_yaml, read_as
 from evallib.suite import Suite
@@ -132,7 +133,7 @@ class Calibration:
             else "with these criteria, check"
         )
         without = f"; {left} more had no verdict" if left else ""
-        times = f"{_counted(found.matches, 'time')} out of {found.n}"
+        times = f"{counted(found.matches, 'time')} out of {found.n}"
         return f"On {self.source}, {who} {self.check!r} matched the human label {times}{without}."
 
     def as_dict(self) -> dict[str, Any]:
@@ -170,13 +171,9 @@ def calibrate_set(
     )
     first = checks[0]
     by = identify(first) if isinstance(first, Judge) else {"criteria": first.measures()}
-    source = f"labelled set {labelled.labelled} ({_counted(len(items), 'answer')}, digest {labelled.digest})"
+    source = f"labelled set {labelled.labelled} ({counted(len(items), 'answer')}, digest {labelled.digest})"
     note = f"labels: {labelled.labels}" if labelled.labels else ""
     return Calibration(labelled.check, source, by, items, note)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _check(suite: Suite, case: str, name: str) -> Check:
@@ -221,13 +218,11 @@ def calibrate_readings(
     chosen = sorted(
         {e.entry.chosen for stand in readings.by_item.values() for e in stand.entries if hasattr(e.entry, "chosen")}
     )
-    note = (
-        f"Items were chosen {', '.join(chosen) or 'nowhere'}: the rates hold for the items read, and for the run only "
-        "where they were drawn at random."
-    )
+    how = f"Items were chosen {', '.join(chosen)}" if chosen else "No entry says how the items were chosen"
+    note = f"{how}: the rates hold for the items read, and for the run only where they were drawn at random."
     return Calibration(
         check or "the whole answer",
-        f"the readings of run {run.id} ({_counted(len(items), 'item')})",
+        f"the readings of run {run.id} ({counted(len(items), 'item')})",
         {},
         tuple(items),
         note,

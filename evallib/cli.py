@@ -304,7 +304,7 @@ def _add_planning(adjudicate: argparse.ArgumentParser) -> None:
 def _add_reporting(commands: Any) -> None:
     rescore = _command(commands, "rescore", "rescore", "apply changed criteria to stored runs, beside the original")
     rescore.add_argument("run", nargs="+")
-    rescore.add_argument("--suite", type=Path, required=True)
+    rescore.add_argument("--suite", type=suite_path, required=True)
     rescore.add_argument("--entry", type=Path, required=True)
     rescore.add_argument("--preview", action="store_true", help="show what would flip and write nothing but a stamp")
     _trust_code(rescore)

@@ -16,7 +16,7 @@ from evallib.collector import collector_paused
 from evallib.errors import InputError
 from evallib.keeping import verify
 from evallib.reviewing import adjudicate
-from evallib.stdout import print_json, print_lines, visible
+from evallib.stdout import counted, print_json, print_lines, visible
 
 __all__ = [
     "adjudicate", "agreement", "calibrate", "compare", "demo", "gate", "import_", "metrics", "report", "rescore", "run",
@@ -323,7 +323,8 @@ def import_(given: Arguments) -> int:
         skipped=found.skipped,
     )
     cases = len({sample.case_id for sample in found.samples})
-    counts = f"{len(found.samples)} samples of {cases} cases, {len(found.verdicts)} recorded verdicts"
+    verdicts = counted(len(found.verdicts), "recorded verdict")
+    counts = f"{counted(len(found.samples), 'sample')} of {counted(cases, 'case')}, {verdicts}"
     skipped = [f"  skipped: {' '.join(line.split())}" for line in found.skipped]
     print_lines([f"run {stored.id} in {stored.folder}: {counts}", *skipped])
     return 0
@@ -342,7 +343,8 @@ def _import_suite(given: Arguments) -> int:
     text = read_adk_evalset(given.path, given.tools) if adk else read_berth_suite(given.path)
     suite = parse_suite(text, str(given.out))
     write_new(given.out, text.encode())
-    print_lines([f"suite {suite.suite} in {given.out}: {len(suite.cases)} cases, {len(suite.check_ids())} checks"])
+    counts = f"{counted(len(suite.cases), 'case')}, {counted(len(suite.check_ids()), 'check')}"
+    print_lines([f"suite {suite.suite} in {given.out}: {counts}"])
     return 0
 
 
@@ -360,7 +362,7 @@ def _import_readings(given: Arguments) -> int:
     to = ", ".join(dict.fromkeys(entry.run for _, entry in new if isinstance(entry, Reading)))
     counts = f"{len(new)} attached, {len(known)} already there, {len(absent)} of runs not present"
     print_lines([
-        f"{len(published)} readings: {counts}",
+        f"{counted(len(published), 'reading')}: {counts}",
         *([f"  attached to {to}"] if to else []),
         *(f"  not present: {one.set} {one.scenario} {one.repeat} ({one.reading})" for one in absent),
     ])  # fmt: skip

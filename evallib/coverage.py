@@ -11,6 +11,7 @@ from typing import Any
 from evallib.records import Outcome, SampleKey
 from evallib.scoring import outcome_word
 from evallib.standing import Readings, Stand
+from evallib.stdout import counted
 from evallib.store import Run
 
 __all__ = ["Part", "coverage", "read_shares", "read_words", "unequal_words"]
@@ -92,12 +93,12 @@ def read_words(parts: Sequence[Part]) -> str:
 
 
 def _part_words(part: Part) -> str:
-    counted = f"{part.read} of {part.of} strict {_WORDS[part.strict][part.of != 1]}"
+    share = f"{part.read} of {part.of} strict {_WORDS[part.strict][part.of != 1]}"
     if not part.read:
-        return counted
+        return share
     two = f", {part.by_two} of them by two or more" if part.by_two else ""
     blind = "blind" if part.blind == part.read else f"{part.blind} of {part.read} blind"
-    return f"{counted} (by {part.readers}{two}; {blind}; chosen {', '.join(part.chosen)})"
+    return f"{share} (by {part.readers}{two}; {blind}; chosen {', '.join(part.chosen)})"
 
 
 def read_shares(parts: Sequence[Part]) -> str:
@@ -105,9 +106,10 @@ def read_shares(parts: Sequence[Part]) -> str:
     shares = []
     for word in ("fail", "pass"):
         mine = [part for part in parts if part.strict == word and not part.check]
-        shares.append(f"{sum(p.read for p in mine)} of {sum(p.of for p in mine)} strict {_WORDS[word][1]}")
+        of = sum(p.of for p in mine)
+        shares.append(f"{sum(p.read for p in mine)} of {of} strict {_WORDS[word][of != 1]}")
     checks = sum(part.read for part in parts if part.check)
-    also = f" and {checks} verdict{'s' * (checks != 1)} of checks" if checks else ""
+    also = f" and {counted(checks, 'verdict')} of checks" if checks else ""
     alike = "; arms not read alike" if unequal_words(parts) else ""
     return f"read: {shares[0]}, {shares[1]}{also}{alike}"
 

@@ -15,6 +15,7 @@ from evallib.panel import open_panel
 from evallib.printing import progress_bar, rescored_lines, views_table
 from evallib.rescoring import rescore
 from evallib.runner import RunOptions, run_suite
+from evallib.stdout import counted
 from evallib.store import Run, append_entry, open_run
 from evallib.strict_yaml import load_yaml
 from evallib.suite import load_suite
@@ -40,7 +41,7 @@ def run_demo(out: Path) -> int:
     print(f"   beside it {recorded.id}: {len(recorded.samples)} samples recorded from a real model ({model})")
     _rescore(run, adjudications)
     count = _read(run, adjudications)
-    print(f"3. {count} readings by {_READER!r} in {adjudications}")
+    print(f"3. {counted(count, 'reading')} by {_READER!r} in {adjudications}")
     views = load_views(run.id, data, adjudications)
     views += load_views(recorded.id, data, adjudications)
     print("\nThe views side by side:")

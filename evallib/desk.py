@@ -54,15 +54,20 @@ def open_session(  # the parameters of a notebook, each by its name
 
 
 def queue_frame(session: ReviewSession) -> pd.DataFrame:
-    """The queue as a plain frame, one row per item; what strict says and what was read only where it is not blind."""
+    """The queue as a plain frame, one row per item; what strict says and what was read only where it is not blind.
+
+    `check` is there where verdicts are read; `reason` says more than the names of the failed checks, or nothing.
+    """
     import pandas as pd
 
     columns = ["run", "case_id", "sample", "check", "strict", "failed", "reason", "read"]
     rows = []
     for item in session.queue:
         row = [session.place(item), *item[1:]]
-        rows.append([*row, *(["", "", "", ""] if session.is_blind(item) else session.strict_row(item))])
-    return pd.DataFrame(rows, columns=columns)
+        strict, failed, reason, read = ("", "", "", "") if session.is_blind(item) else session.strict_row(item)
+        rows.append([*row, strict, failed, "" if reason == f"failed {failed}" else reason, read])
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame if frame["check"].any() else frame.drop(columns="check")
 
 
 def seen_readings(session: ReviewSession) -> pd.DataFrame:

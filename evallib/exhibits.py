@@ -25,7 +25,7 @@ from evallib.store import Run, StoredRescoring
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Exhibits", "flat_figures", "open_exhibits", "set_display"]
+__all__ = ["Exhibits", "flat_figures", "open_exhibits", "set_display", "table_html"]
 
 _RESCORED = f"rescored ({POST_HOC_LABEL})"
 _TILES = 100
@@ -232,7 +232,7 @@ def open_exhibits(run: str, *, data: str | Path, adjudications: str | Path) -> E
 
 
 def set_display(*, interactive: bool | None = None) -> None:
-    """Let frames show whole texts and no mathematics, and headless (which a page is made of) all their rows.
+    """Let frames show whole texts, no mathematics, and headless (which a page is made of) all rows; else flush left.
 
     Mathematics is off because JupyterLab typesets what stands between dollars, and an answer may hold anything.
     """
@@ -245,6 +245,31 @@ def set_display(*, interactive: bool | None = None) -> None:
     pd.set_option("display.max_rows", 60 if interactive else 1000)
     pd.set_option("display.html.use_mathjax", False)
     pd.set_option("display.float_format", "{:.3f}".format)
+    if interactive:
+        _show_tables_left()
+
+
+def _show_tables_left() -> None:
+    import pandas as pd
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    if shell and shell.display_formatter:
+        shell.display_formatter.formatters["text/html"].for_type(pd.DataFrame, table_html)
+
+
+_LEFT = "<style>.evallib-table.evallib-table :is(td, th) {text-align: left}</style>"
+"""JupyterLab sets all cells flush right; its rule is as specific as one class and one element."""
+
+
+def table_html(frame: pd.DataFrame) -> str:
+    """A plain frame as pandas writes it, every text escaped, but flush left and without pandas' own row numbers."""
+    import pandas as pd
+
+    numbered, most = isinstance(frame.index, pd.RangeIndex), pd.get_option("display.max_rows")
+    cut = most is not None and len(frame) > most
+    table = frame.to_html(index=not numbered, escape=True, max_rows=most, show_dimensions=cut, notebook=True)
+    return f'{_LEFT}<div class="evallib-table">{table}</div>'
 
 
 def flat_figures(summary: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
@@ -267,7 +292,7 @@ def _plan_rows(run: Run) -> Iterator[tuple[str, str]]:
         yield "source", _said(plan["source"])
     yield "cases", str(len(plan["cases"])) if imported else f"{len(plan['cases'])} ({plan.get('split') or 'all'})"
     yield "samples in the source" if imported else "planned samples", str(len(run.planned))
-    for title in ("target", "judge", "self_check", "build", "host"):
+    for title in ("target", "judge", "labels", "self_check", "build", "host"):
         if plan.get(title):
             yield title.replace("_", "-"), _said(plan[title])
     if not run.complete:
@@ -280,9 +305,14 @@ def _plan_rows(run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _said(value: object) -> str:
+    """A value of JSON in words; what is null, empty or an empty list is left out of a mapping."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_said, value))
     if not isinstance(value, Mapping):
         return str(value)
-    said = {name: "" if one is None else _said(one) for name, one in value.items()}
+    said = {str(name).replace("_", " "): "" if one is None else _said(one) for name, one in value.items()}
     return ", ".join(f"{name} {text}" for name, text in said.items() if text)
 
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL, STRICT, judged_by
+from evallib.stdout import counted
 from evallib.strict_yaml import Written
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = ["Decision", "Gate", "Rule", "decide"]
 TOLERANCE = 1e-9
 """Ten times 0.85 has a mean of 0.85: equality passes whatever the rounding."""
 _NAMED = 5
+_DECIDES = "the strict view of a complete run of all validation cases and no other (a case without `split` is one):"
 _KEY = ("run_id", "case_id", "sample")
 _key = itemgetter(*_KEY)
 _JUDGED = (*_KEY, "check_id", "status", "value", "raw", "passed", "stochastic")
@@ -102,9 +104,10 @@ class Decision:
         for rule in self.rules:
             lines.append(f"  {'pass   ' if rule.passed else 'blocked'}  {rule.rule}: {rule.reason}")
             lines += [f"           {_judged_line(row)}" for row in rule.detail.get("checks", ()) if row["stochastic"]]
-        no = f"this is no release decision: {self.why_no_release}"
         lines += [f"  {self.read_sentence}"] * bool(self.read_sentence)
-        return [*lines, f"  {no if self.why_no_release else f'this is the release decision: {self.decision}'}"]
+        if self.why_no_release:
+            return [*lines, f"  this is no release decision: {self.why_no_release}"]
+        return [*lines, f"  {_DECIDES}", f"  this is the release decision: {self.decision}"]
 
 
 def _judged_line(row: Row) -> str:
@@ -295,13 +298,13 @@ def _by(row: Mapping[str, Any]) -> str:
 
 def _check_words(row: Mapping[str, Any]) -> str:
     if row["not_scored"]:
-        return f"has {row['not_scored']} verdicts that could not be had"
+        return f"has {counted(row['not_scored'], 'verdict')} that could not be had"
     if row["mean"] is None:
         return "has no verdict"
     value, least = _shown(row["mean"], row["threshold"])
     if row["full"] is not None:
-        return f"passed {row['full']} of {row['cases']} cases: {value}, below its {least}"
-    return f"has a mean of {value} over {row['cases']} cases, below its {least}"
+        return f"passed {row['full']} of {counted(row['cases'], 'case')}: {value}, below its {least}"
+    return f"has a mean of {value} over {counted(row['cases'], 'case')}, below its {least}"
 
 
 def _floor_rule(floor: float, samples: Sequence[Row]) -> Rule:
@@ -374,7 +377,7 @@ def _coverage_rule(
     if left_out:
         count = sum(row["check_id"] in left_out and row["status"] == "not_applicable" for row in judged)
         named = f"judge{'s' if len(left_out) > 1 else ''} {', '.join(left_out)}"
-        reason += f"; left out of this run: {named} ({count} verdict{'s' if count != 1 else ''})"
+        reason += f"; left out of this run: {named} ({counted(count, 'verdict')})"
         detail["judges_left_out"] = list(left_out)
     return Rule("coverage", passed=not problems, reason=reason, detail=detail)
 
@@ -396,18 +399,24 @@ def _coverage_problems(
         if (*_key(row), name) not in written
     ]
     names = {
-        "planned samples are not scored": [_name(row) for row in samples if _key(row) not in seen],
-        "verdicts could not be had": [_verdict_name(v) for v in judged if v["status"] == "not_scored"],
-        "verdicts were never written": [f"{_name(row)} {name}" for row, name in absent],
-        "verdicts lie off the scale 0 to 1": [
+        ("planned sample is not scored", "planned samples are not scored"): [
+            _name(row) for row in samples if _key(row) not in seen
+        ],
+        ("verdict could not be had", "verdicts could not be had"): [
+            _verdict_name(v) for v in judged if v["status"] == "not_scored"
+        ],
+        ("verdict was never written", "verdicts were never written"): [f"{_name(row)} {name}" for row, name in absent],
+        ("verdict lies off the scale 0 to 1", "verdicts lie off the scale 0 to 1"): [
             _verdict_name(v) for v in judged if v["status"] == "scored" and _off_scale(v["value"])
         ],
-        "scores lie off the scale 0 to 1": [
+        ("score lies off the scale 0 to 1", "scores lie off the scale 0 to 1"): [
             _name(row) for row in scored if row["score"] is not None and _off_scale(row["score"])
         ],
-        "samples were measured by no check": [_name(row) for row in scored if _key(row) not in measured],
+        ("sample was measured by no check", "samples were measured by no check"): [
+            _name(row) for row in scored if _key(row) not in measured
+        ],
     }
-    problems = [f"{len(found)} {what}: {_list(found)}" for what, found in names.items() if found]
+    problems = [f"{counted(len(found), *what)}: {_list(found)}" for what, found in names.items() if found]
     return (
         [f"{len(scored)} of {len(samples)} planned samples are scored", *problems]
         if len(scored) < len(samples)

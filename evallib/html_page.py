@@ -189,7 +189,7 @@ def _text(value: str | Sequence[str]) -> str:
 def _is_numbered(table: str) -> bool:
     """Whether its rows are headed 0, 1, 2 ...: pandas' own numbering, not an index somebody chose."""
     heads = re.findall(r"<tr>\s*<th>(.*?)</th>", table.partition("<tbody>")[2])
-    return heads == [str(number) for number in range(len(heads))]
+    return bool(heads) and heads == [str(number) for number in range(len(heads))]
 
 
 def _plain(text: str) -> str:

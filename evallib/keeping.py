@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from evallib.errors import IncompleteError, InputError
-from evallib.stdout import print_lines
+from evallib.stdout import counted, print_lines
 
 __all__ = ["verify"]
 
@@ -28,8 +28,11 @@ def verify(given: argparse.Namespace) -> int:
     print_lines(f"note: {one}" for one in leftovers(runs[0].folder if one_run else folder, adjudications))
     count = sum(check.checked for check in checks)
     if problems:
-        raise InputError(f"problems: {len(problems)}, in {count} stored files; restore what was changed from a copy")
-    compared = f"{count - log.checked} files of {len(whole)} runs and {log.checked} entries in"
+        raise InputError(
+            f"problems: {len(problems)}, in {counted(count, 'stored file')}; restore what was changed from a copy"
+        )
+    stored = f"{counted(count - log.checked, 'file')} of {counted(len(whole), 'run')}"
+    compared = f"{stored} and {counted(log.checked, 'entry', 'entries')} in"
     unseen = "an entry that was deleted leaves no trace here: name a git revision that has it (--since REVISION)"
     seen = f"no entry was edited, deleted or renamed since {given.since}"
     print_lines([f"{compared} {adjudications / 'entries'} are as they were written", seen if given.since else unseen])

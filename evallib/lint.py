@@ -23,6 +23,7 @@ from evallib.checks.turns import OverSteps
 from evallib.records import Sample, canonical_json
 from evallib.sense import raw_range
 from evallib.spelling import likely_slips, misspelt_names, stray_values
+from evallib.stdout import counted
 from evallib.suite import Suite
 
 __all__ = ["Findings", "lint"]
@@ -259,7 +260,8 @@ def _unread_keys(suite: Suite) -> Iterator[str]:
     read |= {name for check in written if isinstance(check, Judge) for name in check.key_fields}
     for name in dict.fromkeys(name for case in suite.cases for name in case.key if name not in read):
         held = [case.id for case in suite.cases if name in case.key]
-        yield f"no check reads `{name}` of the answer key, which {len(held)} cases have, case {held[0]!r} first"
+        have = f"{counted(len(held), 'case')} {'has' if len(held) == 1 else 'have'}"
+        yield f"no check reads `{name}` of the answer key, which {have}, case {held[0]!r} first"
 
 
 def _undeclared_tools(suite: Suite, case: Case) -> Iterator[str]:

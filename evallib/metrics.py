@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 from evallib.errors import InputError
 from evallib.estimators import Counts, Estimate, Interval, over_cases, pass_at_k, pass_hat_k, wilson_interval
 from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, STRICT, judged_by
+from evallib.stdout import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -403,13 +404,13 @@ def judge_words(check: Mapping[str, Any]) -> str:
 def _caption(summary: Summary, suite: str, passes_when: str) -> str:
     """What a figure must say about itself: what was counted, how, and under which view."""
     low, high = summary["samples_per_case"]
-    samples = f"{low}" if low == high else f"{low} to {high}"
+    samples = counted(low, "sample") if low == high else f"{low} to {high} samples"
     runs = f"run{'s' if len(summary['runs']) > 1 else ''} {', '.join(summary['runs'])}"
     named = f"Suite {suite}, {runs}" if suite else f"{runs[0].upper()}{runs[1:]}"
-    counted = f"{summary['cases']} cases x {samples} samples = {summary['planned']} planned, {summary['scored']} scored"
+    planned = f"{counted(summary['cases'], 'case')} x {samples} = {summary['planned']} planned"
     method = "pass rate, pass@k and pass^k are means over cases with 95 % Wilson intervals on effective cases"
     parts = [
-        f"{named}, view {summary['view']}: {counted}, {_errors_sentence(summary)}.",
+        f"{named}, view {summary['view']}: {planned}, {summary['scored']} scored, {_errors_sentence(summary)}.",
         f"A sample passes when {passes_when}; {method}.",
     ]
     if low != high:
@@ -432,5 +433,5 @@ def _errors_sentence(summary: Summary) -> str:
     if not summary["errors"]:
         return "no errors"
     kinds = ", ".join(f"{count} {kind}" for kind, count in summary["errors_by"].items())
-    plural = "" if summary["errors"] == 1 else "s"
-    return f"{summary['errors']} error{plural} ({kinds}) counted as fail{plural}"
+    fails = "fail" if summary["errors"] == 1 else "fails"
+    return f"{counted(summary['errors'], 'error')} ({kinds}) counted as {fails}"

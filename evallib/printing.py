@@ -12,7 +12,7 @@ from evallib.metrics import judge_words
 from evallib.plans import clean_bound
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
 from evallib.standing import answer_digest, live_entries, standing_readings
-from evallib.stdout import visible
+from evallib.stdout import counted, visible
 from evallib.store import LoggedEntry, Run
 
 __all__ = [
@@ -61,8 +61,9 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     without = summary["without_errors"]["pass_rate"]
     lines = [
         (
-            f"view {summary['view']}{label}: {summary['cases']} cases, {summary['planned']} planned samples, "
-            f"{summary['scored']} scored, {summary['errors']} errors"
+            f"view {summary['view']}{label}: {counted(summary['cases'], 'case')}, "
+            f"{counted(summary['planned'], 'planned sample')}, {summary['scored']} scored, "
+            f"{counted(summary['errors'], 'error')}"
         ),
         (
             f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}, "
@@ -247,11 +248,11 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     what = "preview, no verdict written, only a stamp" if rescored["preview"] else "rescored"
     lines = [
         (
-            f"{what} ({rescored['label']}): {rescored['recomputed']} verdicts recomputed, "
+            f"{what} ({rescored['label']}): {counted(rescored['recomputed'], 'verdict')} recomputed, "
             f"{rescored['carried']} carried over"
         ),
         (
-            f"{len(rescored['flips'])} flips, {len(rescored['unexpected'])} unexpected, "
+            f"{counted(len(rescored['flips']), 'flip')}, {len(rescored['unexpected'])} unexpected, "
             f"{len(rescored['missed'])} missed, {len(rescored['reverse'])} from pass to fail"
         ),
     ]
@@ -302,7 +303,7 @@ def calibration_lines(record: Mapping[str, Any]) -> list[str]:
         rows.append(
             [
                 words,
-                f"{record['n']} item{'' if record['n'] == 1 else 's'}",
+                counted(record["n"], "item"),
                 number(record[name]["value"]),
                 interval(record[name]["interval"]),
             ]

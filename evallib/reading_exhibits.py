@@ -63,11 +63,11 @@ def open_readings(run: str, *, data: str | Path, adjudications: str | Path) -> R
     return ReadingExhibits(review([open_run(run, base / data)], read_log(base / adjudications)))
 
 
-def _frame(rows: Iterable[dict[str, Any]], none: str = "") -> pd.DataFrame:
+def _frame(rows: Iterable[dict[str, Any]], none: str = "Nothing was read.") -> pd.DataFrame:
     """The rows, or one that says why there are none."""
     import pandas as pd
 
-    return pd.DataFrame(list(rows) or [{"there are none": none}])
+    return pd.DataFrame(list(rows) or [{"nothing to show": none}])
 
 
 def _about(check: str) -> str:

@@ -157,7 +157,9 @@ def _refuse_done(run: Run, slug: str, log: Sequence[LoggedEntry]) -> None:
     name = f"{now()[:10]}-{slug}"
     for one in standing_rescorings(run, log):
         if one.name == name:
-            raise InputError(f"{one.folder}: exists already and is never overwritten")
+            raise InputError(
+                f"{one.folder}: exists already and is never overwritten; give the entry another slug than {slug!r}"
+            )
 
 
 def _asked(jury: Jury | None) -> tuple[int, int]:

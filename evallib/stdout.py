@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["percent", "print_json", "print_lines", "visible", "visible_each"]
+__all__ = ["counted", "percent", "print_json", "print_lines", "visible", "visible_each"]
 
 _HIDDEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 """Unicode categories that show nothing or move what is shown: control, format, private, surrogate, separators."""
@@ -53,6 +53,11 @@ def print_lines(lines: Iterable[str]) -> None:
     """Lines for a terminal: names in them may come from anywhere."""
     for line in lines:
         print(visible(line))
+
+
+def counted(count: int, one: str, more: str = "") -> str:
+    """A count with its noun in words, as in `1 case` or `3 passes`; `more` where it is not `one` and an s."""
+    return f"{count} {one if count == 1 else more or one + 's'}"
 
 
 def percent(share: float, digits: int = 1) -> str:

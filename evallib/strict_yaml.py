@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from evallib.errors import InputError
@@ -271,13 +272,47 @@ def read_as(
     try:
         return model.model_validate_json(json.dumps(value, ensure_ascii=False), context=context)
     except ValidationError as error:
-        raise InputError(first_problem(error, document, inside)) from error
+        problem = problem_of(error)
+        elsewhere = _known_at(model, str(problem.at[-1])) if problem.unknown else ""
+        raise InputError(_placed(problem, document, inside) + elsewhere) from error
 
 
-def first_problem(error: ValidationError, document: Document, inside: Location = ()) -> str:
-    """One sentence for the first problem pydantic found in what stands at `inside`, placed in the file."""
-    problem = problem_of(error)
+def first_problem(error: ValidationError, document: Document) -> str:
+    """One sentence for the first problem pydantic found in a document, placed in the file."""
+    return _placed(problem_of(error), document)
+
+
+def _placed(problem: Problem, document: Document, inside: Location = ()) -> str:
     return f"{document.where((*inside, *problem.at), problem.below)}: {problem.said}"
+
+
+def _known_at(model: type[BaseModel], key: str) -> str:
+    """At which levels of a document `key` is known, when it stands at another; nothing where it is known at none."""
+    known = [level for level, one in _levels(model, "the file as a whole", set()) if key in _keys(one)]
+    return f"; {key!r} is a key of {', or of '.join(dict.fromkeys(known))}" if known else ""
+
+
+def _levels(model: type[BaseModel], name: str, seen: set[type[BaseModel]]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """Every model that a document may hold, each once, with the words for its level."""
+    if model in seen:
+        return
+    seen.add(model)
+    yield name, model
+    for key, field_ in _keys(model).items():
+        for inner in _models_in(field_.annotation):
+            many = get_origin(field_.annotation) in {tuple, Mapping}
+            yield from _levels(inner, f"each of `{key}`" if many else f"`{key}`", seen)
+
+
+def _keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {one.alias or name: one for name, one in model.model_fields.items()}
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)
 
 
 class Problem(NamedTuple):
@@ -287,10 +322,12 @@ class Problem(NamedTuple):
     said: str
     below: int = 0
     """Which line of the text at `at` is meant, from 1; 0 for none."""
+    unknown: bool = False
+    """`at` ends with a key that is not known there, where none is missing that it may stand for."""
 
     def inside(self) -> PydanticCustomError:
         """This problem as one of a field of another model, which `problem_of` then gives back with its whole place."""
-        return PydanticCustomError("placed", "{message}", {"message": self.said, "at": self.at, "below": self.below})
+        return PydanticCustomError("placed", "{message}", {"message": self.said, **self._asdict()})
 
 
 def problem_of(error: ValidationError) -> Problem:
@@ -301,11 +338,12 @@ def problem_of(error: ValidationError) -> Problem:
     missing = [str(p["loc"][-1]) for p in problems if p["type"] == "missing" and p["loc"][:-1] == at[:-1]]
     if unknown and first["type"] in {"missing", "extra_forbidden"}:
         at = next((one for one in unknown if _likely(str(one[-1]), missing)), unknown[0])
-        return Problem(at, unknown_key(str(at[-1]), missing))
+        return Problem(at, unknown_key(str(at[-1]), missing), unknown=not missing)
     context = first.get("ctx", {})
     while at and _BRANCH.match(str(at[-1])):
         at = at[:-1]
-    return Problem((*at, *context.get("at", ())), _said(first, at, context), context.get("below", 0))
+    place, said = (*at, *context.get("at", ())), _said(first, at, context)
+    return Problem(place, said, context.get("below", 0), context.get("unknown", False))
 
 
 def unknown_key(key: str, missing: Sequence[str]) -> str:

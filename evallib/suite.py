@@ -259,10 +259,10 @@ def _check_binding(suite: Suite, document: Document) -> None:
             except KeyError as error:
                 raise InputError(f"{place} needs key {error.args[0]!r}; add it (an empty list is allowed)") from error
             except ValidationError as error:
-                at, said, _ = problem_of(error)
-                at = ("cases", index, "key", *_in_key(check, at))
+                problem = problem_of(error)
+                at = ("cases", index, "key", *_in_key(check, problem.at))
                 where = f"{document.where(at)}: case {case.id!r}, check {check.id!r}"
-                raise InputError(f"{where}, in the answer key: {said}") from error
+                raise InputError(f"{where}, in the answer key: {problem.said}") from error
             except ValueError as error:
                 raise InputError(f"{_where(check, index, suite, document)}: check {check.id!r}: {error}") from error
             if isinstance(check, Judge) and "reference" in check.inputs and not all(s.reference for s in case.steps):

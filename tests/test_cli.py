@@ -168,7 +168,7 @@ def test_verify_notes_what_a_kill_left_and_fails_nothing_for_it(home: Path, caps
     assert all(
         note.endswith(": was left by a write that did not end; delete it when nothing writes there") for note in notes
     )
-    assert any(line.startswith("5 files of 1 runs") for line in out)
+    assert any(line.startswith("5 files of 1 run and") for line in out)
     only = [line for line in said(capsys, "verify", "r-1").splitlines() if line.startswith("note: ")]
     assert {note.split(": ")[1] for note in only} == {str(path.relative_to(home)) for path in left[1:]}
 

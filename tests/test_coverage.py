@@ -61,7 +61,7 @@ def test_a_reading_of_one_check_is_none_of_its_answer(home):
     assert found["short", "pass"] == (3, 1, 0, 1, 0)
     assert ("says", "pass") not in found
     assert "of check short" in figures("r-1").summary()["caption"]
-    assert figures("r-1").label.endswith("1 of 1 strict passes and 1 verdict of checks")
+    assert figures("r-1").label.endswith("1 of 1 strict pass and 1 verdict of checks")
 
 
 def test_an_error_is_a_part_of_its_own(tmp_path, monkeypatch):
@@ -97,7 +97,7 @@ def test_every_command_that_prints_a_read_figure_prints_its_coverage(home, capsy
     printed = json.loads(capsys.readouterr().out)
     (part, _) = printed["readings"][0]["parts"]
     assert (part["strict"], part["read"], part["of"], part["by_two"]) == ("fail", 1, 2, 1)
-    assert "read: 1 of 2 strict failures, 1 of 1 strict passes" in printed["label"]
+    assert "read: 1 of 2 strict failures, 1 of 1 strict pass" in printed["label"]
     assert main([*arguments, *json_]) == 0
     assert "readings" not in json.loads(capsys.readouterr().out)
 
@@ -109,7 +109,7 @@ def test_the_gate_of_the_read_view_says_in_words_what_was_read(home, capsys):
 
 def test_tables_of_a_notebook_carry_it_in_their_headings(home, tmp_path):
     exhibits = open_exhibits("r-1", data="data", adjudications="adjudications")
-    said = "read: 1 of 2 strict failures, 1 of 1 strict passes"
+    said = "read: 1 of 2 strict failures, 1 of 1 strict pass"
     assert said in exhibits.overview()["view"].iloc[-1]
     assert said in exhibits.curves()["view"].iloc[-1]
     assert exhibits.coverage()[["strict", "of", "read", "by two"]].values.tolist() == [

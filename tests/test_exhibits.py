@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pandas as pd
 import pytest
 
 from evallib.adjudication import make_reading
 from evallib.errors import InputError
-from evallib.exhibits import flat_figures, open_exhibits, set_display
+from evallib.exhibits import flat_figures, open_exhibits, set_display, table_html
 from evallib.figures import load_figures
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring import rescore
@@ -84,6 +85,19 @@ def test_shown_times_have_no_fractions_of_a_second(exhibits):
     assert exhibits.plan().set_index("of the run").loc["begun", "is"] == "2026-11-30T10:00:00+00:00"
 
 
+def test_what_a_run_is_says_its_labels_and_no_word_of_python(tmp_path):
+    planned = {
+        "labels": {"weights_sha256": "b179"}, "build": {"revision": "abc", "dirty": False},
+        "self_check": {"shown": 3, "unproven": []}, "target": {"kind": "chat", "tools": ["a", "b"]},
+    }  # fmt: skip
+    stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["five"]}, planned=planned)
+    shown = open_exhibits("r-1", data=tmp_path / "data", adjudications=tmp_path / "log").plan()
+    rows = dict(shown.itertuples(index=False))
+    assert rows["labels"] == "weights sha256 b179"
+    assert rows["build"] == "revision abc, dirty no"
+    assert (rows["self-check"], rows["target"]) == ("shown 3", "kind chat, tools a, b")
+
+
 def test_an_imported_run_has_no_beginning_and_no_end(tmp_path):
     small_run(tmp_path)
     rows = open_exhibits("small", data=tmp_path, adjudications=tmp_path / "log").plan()["of the run"].tolist()
@@ -142,6 +156,15 @@ def test_relative_folders_are_found_from_a_folder_below(tmp_path, monkeypatch):
     (tmp_path / "notebooks").mkdir()
     monkeypatch.chdir(tmp_path / "notebooks")
     assert open_exhibits("r-1", data="data", adjudications="adjudications").run.id == "r-1"
+
+
+def test_a_notebook_shows_a_frame_escaped_flush_left_and_without_row_numbers():
+    shown = table_html(pd.DataFrame({"<b>a</b>": ["<script>x()</script>"], "b": [7]}))
+    assert "&lt;script&gt;x()" in shown
+    assert "&lt;b&gt;a" in shown
+    assert "text-align: left" in shown
+    assert not re.search(r"<script|<b>|<th>0</th>", shown)
+    assert "<th>x-1</th>" in table_html(pd.DataFrame({"b": [7]}, index=["x-1"]))
 
 
 def test_frames_show_whole_texts_and_no_mathematics():

@@ -151,15 +151,15 @@ def test_a_verdict_that_could_not_be_had_is_never_averaged_away() -> None:
     verdicts.loc[crashed, ["status", "value", "raw"]] = ["not_scored", math.nan, math.nan]
     decision = decided(TICKETS_GATE, (outcomes, verdicts))
     assert decision.decision == "blocked"
-    assert "policy has 1 verdicts that could not be had" in rule(decision, "checks").reason
-    assert rule(decision, "coverage").reason == "1 verdicts could not be had: v04 sample 1 policy"
+    assert "policy has 1 verdict that could not be had" in rule(decision, "checks").reason
+    assert rule(decision, "coverage").reason == "1 verdict could not be had: v04 sample 1 policy"
 
 
 def test_a_verdict_that_was_never_written_is_missed_when_the_checks_are_named() -> None:
     outcomes, verdicts = graded(*[FULL] * 2)
     verdicts = verdicts[(verdicts["case_id"] != "v02") | (verdicts["check_id"] != "policy")]
     decision = decided(TICKETS_GATE, (outcomes, verdicts), checks_of={"v01": [*WEIGHTS], "v02": [*WEIGHTS]})
-    assert rule(decision, "coverage").reason == "1 verdicts were never written: v02 sample 1 policy"
+    assert rule(decision, "coverage").reason == "1 verdict was never written: v02 sample 1 policy"
 
 
 @pytest.mark.parametrize("undefined", [None, math.nan])
@@ -173,8 +173,8 @@ def test_an_undefined_score_never_passes(undefined: float | None) -> None:
 @pytest.mark.parametrize("off", [7.0, -1.0, math.inf])
 def test_a_score_off_the_scale_is_blocked(off: float) -> None:
     decision = decided(Gate(), scores(1.0, off))
-    assert "scores lie off the scale" in rule(decision, "coverage").reason
-    assert "verdicts lie off the scale" in rule(decision, "coverage").reason
+    assert "score lies off the scale" in rule(decision, "coverage").reason
+    assert "verdict lies off the scale" in rule(decision, "coverage").reason
 
 
 @pytest.mark.parametrize(("values", "threshold"), [([0.85] * 10, 0.85), ([0.9] * 30, 0.9), ([1.0] * 9 + [0.0], 0.9)])
@@ -215,7 +215,7 @@ def test_no_sample_at_all_is_blocked() -> None:
 def test_checks_that_ran_on_nothing_are_blocked() -> None:
     empty = pd.DataFrame([verdict("a", "only", None, status="not_applicable")])
     decision = decided(Gate(), (pd.DataFrame([outcome("a")]), empty))
-    assert rule(decision, "coverage").reason == "1 samples were measured by no check: a sample 1"
+    assert rule(decision, "coverage").reason == "1 sample was measured by no check: a sample 1"
 
 
 def test_survivors_of_infrastructure_errors_are_blocked() -> None:
@@ -317,6 +317,7 @@ def test_a_judges_figure_says_who_judged_and_whether_that_was_calibrated() -> No
 
 def test_the_last_line_says_which_decision_it_is() -> None:
     assert decided(Gate(mean=0.5), graded(FULL)).lines()[-1].strip() == "this is the release decision: pass"
+    assert "a case without `split` is one" in decided(Gate(mean=0.5), graded(FULL)).lines()[-2]
 
 
 def test_the_coverage_rule_says_what_was_scored_and_which_judges_were_left_out() -> None:

@@ -126,7 +126,7 @@ def test_an_answer_in_the_agents_own_prompt_is_told() -> None:
 
 def test_a_key_that_nothing_reads_is_told_once() -> None:
     (told,) = warnings(of("{id: x, check: not_empty}", key="{facst: [a]}"))
-    assert told == "no check reads `facst` of the answer key, which 1 cases have, case 'c' first"
+    assert told == "no check reads `facst` of the answer key, which 1 case has, case 'c' first"
     assert warnings(of("{id: x, check: judge, rubric: r}", key="{facts: [a]}")) == ()
     code = "{id: x, check: code, code: 'return 1', arguments: {deep: [key.facts]}}"
     assert warnings(of(code, key="{facts: [a]}")) == ()

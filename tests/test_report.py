@@ -218,10 +218,11 @@ def test_markup_is_built_anew_from_a_short_list(markup, built):
 
 @pytest.mark.parametrize(("index", "hidden"), [([0, 1], True), (["x", "y"], False), ([1, 2], False)])
 def test_only_the_numbering_pandas_adds_is_hidden(index, hidden):
-    shown = pd.DataFrame({"a": [7, 8]}, index=index).to_html()
-    output = new_output("display_data", data={"text/html": shown})
-    page = notebook_html(Section("n", new_notebook(cells=[new_code_cell("x", outputs=[output])])))
-    assert ('class="table numbered"' in page) is hidden
+    frame = pd.DataFrame({"a": [7, 8]}, index=index)
+    for shown, numbered in ((frame.to_html(), hidden), (frame.to_html(index=False), False)):
+        output = new_output("display_data", data={"text/html": shown})
+        page = notebook_html(Section("n", new_notebook(cells=[new_code_cell("x", outputs=[output])])))
+        assert ('class="table numbered"' in page) is numbered
 
 
 def test_a_picture_keeps_its_shapes_and_loses_what_acts():

@@ -158,6 +158,24 @@ WRONG = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("tags: [a]", "reference: x", "'reference' is a key of each of `steps`"),
+        ("all_of: [four]", "all_of: [four], reference: x", "'reference' is a key of each of `steps`"),
+        ("{ask: What?}", "{ask: What?, weight: 2}", "'weight' is a key of each of `checks`"),
+        ("tags: [a]", "call_s: 2", "'call_s' is a key of `deadlines`"),
+        ("tags: [a]", "probes: []", "'probes' is a key of the file as a whole"),
+        ("mean: 0.9", "mean: 0.9, split: train", "'split' is a key of `when`, or of each of `cases`"),
+        ("tags: [a]", "nowhere: 1", "remove it or correct its spelling"),
+    ],
+)
+def test_a_key_at_the_wrong_level_is_told_with_the_level_that_knows_it(right: str, wrong: str, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_suite(SMALL.replace(right, wrong, 1), "f.yaml")
+    assert str(caught.value).endswith(f"; {told}")
+
+
 @pytest.mark.parametrize(("right", "wrong", "told"), WRONG)
 def test_a_wrong_suite_is_told_in_words_with_line_key_value_and_remedy(right: str, wrong: str, told: str) -> None:
     text = SMALL.replace("tags: [a]}", "tags: [a], key: {facts: 1}}") if "key.facts" in wrong else SMALL

@@ -15,6 +15,7 @@ from evallib.checks.ledger import Approvals, Entry, assigned, entries
 from evallib.checks.tools import ToolCheck
 from evallib.domain import Domain
 from evallib.records import Sample, Turn, Verdict
+from evallib.stdout import counted
 
 __all__ = ["Authority", "Write"]
 
@@ -167,7 +168,7 @@ class Authority(ToolCheck):
     def _within(self, ledger: Sequence[Entry]) -> str:
         writes = [entry.told for entry in ledger if self._is_write(entry) and entry.state == "ran"]
         told = f"; writes as expected: {', '.join(writes)}" if writes else ", none of them a write" if ledger else ""
-        return f"{len(ledger)} {'call' if len(ledger) == 1 else 'calls'} within authority{told}"
+        return f"{counted(len(ledger), 'call')} within authority{told}"
 
 
 def _kind(*, guarded: bool, write: bool) -> Kind:

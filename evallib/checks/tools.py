@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from evallib.checks.base import Check, Texts
 from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Verdict, canonical_json
+from evallib.stdout import counted
 
 __all__ = ["ToolBudget", "ToolCalled", "ToolCheck", "ToolForbidden", "contains", "in_words", "spelled"]
 
@@ -106,7 +107,7 @@ class ToolForbidden(_NamesTools):
             if call.name in accepted:
                 told = f"call {nth} of {len(calls)} is the forbidden {spelled(call)}"
                 return self.scored(sample, False, told, calls=_place(sample, nth))
-        return self.scored(sample, True, f"no call of {', '.join(self.tools)} among {_counted(len(calls))}")
+        return self.scored(sample, True, f"no call of {', '.join(self.tools)} among {counted(len(calls), 'call')}")
 
 
 class ToolBudget(Check):
@@ -121,7 +122,7 @@ class ToolBudget(Check):
     def judge(self, sample: Sample) -> Verdict:
         """Pass while the calls are within the budget."""
         count = len(sample.tool_calls)
-        return self.scored(sample, count <= self.max, f"{_counted(count)}, at most {self.max}")
+        return self.scored(sample, count <= self.max, f"{counted(count, 'call')}, at most {self.max}")
 
 
 def contains(given: object, wanted: object) -> bool:
@@ -166,7 +167,3 @@ def spelled(call: ToolCall) -> str:
     """The call as a reason shows it, cut where it is long."""
     text = f"{call.name}({in_words(dict(call.arguments))[1:-1]})"
     return text if len(text) <= 160 else f"{text[:155]} ...)"
-
-
-def _counted(count: int) -> str:
-    return "1 call" if count == 1 else f"{count} calls"
