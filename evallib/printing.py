@@ -51,7 +51,7 @@ def corrected_words(audits: Sequence[Mapping[str, Any]]) -> str:
     """The pass rate corrected by reading with its interval, or why there is none; several runs apart."""
     found = [one["corrected"] for one in audits]
     return "; ".join(
-        one["why"] if one["value"] is None else number(one["value"]) + interval(one["interval"]) for one in found
+        (one["why"] if one["value"] is None else number(one["value"])) + interval(one["interval"]) for one in found
     )
 
 

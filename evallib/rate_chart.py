@@ -13,6 +13,7 @@ __all__ = ["rate_chart"]
 
 _CORRECTED = "corrected"
 _WIDTH = 460
+_DRAWN = "isValid(datum.value) || isValid(datum.lo)"
 
 
 def rate_chart(audits: Sequence[Audit]) -> AltairChart:
@@ -38,8 +39,9 @@ def rate_chart(audits: Sequence[Audit]) -> AltairChart:
             had.mark_point(filled=True, size=75, opacity=1, yOffset=offset).encode(
                 x, y, colour, shape, tooltip=tooltip
             ),
-            had.mark_text(**words).encode(y, text="said:N", x=alt.value(_WIDTH)),
-            base.transform_filter("!isValid(datum.value)").mark_text(**words).encode(y, text="said:N", x=alt.value(0)),
+            # Words stand beside the plot where anything is drawn in it, else in it.
+            base.transform_filter(_DRAWN).mark_text(**words).encode(y, text="said:N", x=alt.value(_WIDTH)),
+            base.transform_filter(f"!({_DRAWN})").mark_text(**words).encode(y, text="said:N", x=alt.value(0)),
         ]
     drawn = alt.layer(*layers).properties(width=_WIDTH, height=alt.Step(52))
     caption = f"Grey circle: strict. Blue square: corrected by what was read. {audits[0].sentence()}"

@@ -67,3 +67,18 @@ def test_a_run_that_nobody_read_shows_that_it_was_not(tmp_path):
     assert "differ nowhere" in shown.disputes().iloc[0, 0]
     assert shown.rates()["corrected"].iloc[0] == "not estimable (0 strict passes read)"
     assert "not estimable" in str(shown.corrected()._repr_mimebundle_()["image/svg+xml"])
+
+
+def test_where_too_few_were_read_table_and_picture_show_the_interval_alone(tmp_path):
+    run, log, kept = mixed_run(tmp_path / "data", passes=30, fails=10), Log(), tmp_path / "adjudications"
+    append_entry(kept, log.read(run, strict_passes(run)[0], "pass", chosen=random_pass(1, 30)).entry)
+    for key in strict_fails(run):
+        append_entry(kept, log.read(run, key, "fail", chosen=EVERY).entry)
+    shown = open_readings("r-1", data=tmp_path / "data", adjudications=kept)
+    assert shown.rates()["corrected"].iloc[0].startswith("too few strict passes read to say [0.")
+    svg = shown.corrected()._repr_mimebundle_()["image/svg+xml"]
+    assert "corrected: too few strict" in svg
+    rows = (row for rows in shown.corrected().chart.to_dict()["datasets"].values() for row in rows)
+    corrected = next(row for row in rows if row["rate"] == "corrected")
+    assert corrected["value"] is None
+    assert 0 < corrected["lo"] < corrected["hi"] < 1
