@@ -281,6 +281,7 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
         for e in rescored["elsewhere"]
     ]
+    lines += [f"the rescoring itself would be refused: {said}" for said in rescored["would_refuse"]]
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
     return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines
