@@ -178,10 +178,13 @@ def _text_lines(text: str) -> list[str]:
 
 
 def _vote_lines(verdict: Verdict) -> list[str]:
-    votes = stored_votes(verdict)
+    """What each vote said; votes that said the very same stand in one line."""
+    numbers: dict[str, list[str]] = {}
+    for number, vote in enumerate(stored_votes(verdict), 1):
+        numbers.setdefault(vote.problem or f"{vote.score}: {vote.reason}", []).append(str(number))
     return [
-        f"-- vote {number} on {verdict.check_id}: {vote.problem or f'{vote.score}: {vote.reason}'}".replace("\n", " ")
-        for number, vote in enumerate(votes, 1)
+        f"-- vote{'s' * (len(same) > 1)} {', '.join(same)} on {verdict.check_id}: {said}".replace("\n", " ")
+        for said, same in numbers.items()
     ]
 
 
