@@ -22,6 +22,9 @@ _WORD = {"pass": ("strict pass", "strict passes"), "fail": ("strict failure", "s
          "error": ("strict error", "strict errors")}  # fmt: skip
 _ENOUGH = 60
 """A random draw of this many clean passes bounds the false ones at 5 % (statistics reference, 2.3)."""
+_WIDEST = 0.30
+"""A share whose 95 % interval is this wide or wider is no figure to print (Parker et al. 2017, the standards of the
+National Center for Health Statistics for proportions, Vital and Health Statistics 2(175))."""
 
 
 class Rate(NamedTuple):
@@ -105,6 +108,11 @@ class StratumAudit:
         return of_finite(self.false + self.lost, self.read + self.lost, self.of, 0.05).hi if self.read else None
 
     @property
+    def thin(self) -> bool:
+        """Whether so few were drawn and settled that what is true of this run's could be almost anything."""
+        return self.interval is not None and self.interval.hi - self.interval.lo >= _WIDEST
+
+    @property
     def layer(self) -> Layer:
         """As the corrected rate takes it. Errors that nobody drew count as fails, as in every headline figure."""
         if self.strict == "error" and not self.read:
@@ -116,6 +124,7 @@ class StratumAudit:
         if not self.of:
             return f"There is no {_WORD[self.strict][0]}."
         said = [self._drawn_sentence()] if self.read else []
+        said += [self._unsettled_sentence()] if self.unsettled and not self.read else []
         said += [self._picked_sentence()] if self.picked else []
         return " ".join(said) or f"None of the {self.among} was read: their false share is not estimable."
 
@@ -140,6 +149,20 @@ class StratumAudit:
         drawn = f"Of {self.among}, {self.read}{cases} were drawn ({self.how}), read and settled"
         lost = f"; {self.unsettled} unsettled and {self.unread} unread count both ways" if self.lost else ""
         return f"{drawn}: {self._false}, {within} of all (95 %){lost}{self._sighted}."
+
+    def _unsettled_sentence(self) -> str:
+        drawn = f"Of {self.among}, {self.lost} were drawn ({self.how}) and {self.unsettled} read"
+        return f"{drawn}, none of them settled: their false share is not estimable{self._sighted}."
+
+    @property
+    def missing(self) -> str:
+        """Why no share of all of them can be had, in a few words."""
+        words = f"{_WORD[self.strict][(self.unsettled or self.picked) != 1]} read"
+        if self.unsettled:
+            return f"{self.unsettled} {words}, none of them settled"
+        if not self.picked:
+            return f"0 {words}"
+        return f"{self.picked} {words}, none of them drawn at random from all {self.of}"
 
     @property
     def _sighted(self) -> str:
@@ -192,20 +215,21 @@ class Audit:
         """Sum of W * t / a over the strata, with the seeded Monte Carlo interval over Jeffreys posteriors.
 
         Statistics reference, section 2.2; `correction` has the formulas. The weights are worth as many items as the
-        strict rate's interval takes the cases for, so that it stands beside that.
+        strict rate's interval takes the cases for, so that it stands beside that. Where a stratum is too thinly read,
+        the interval stands alone.
         """
         for stratum in self.strata:
             if stratum.of and not stratum.layer.read:
-                words = _WORD[stratum.strict][1]
-                picked = f"{stratum.picked} {words} read, none of them drawn at random from all {stratum.of}"
-                return Rate(None, None, f"not estimable ({picked if stratum.picked else f'0 {words} read'})")
+                return Rate(None, None, f"not estimable ({stratum.missing})")
         layers = [stratum.layer for stratum in self.strata]
         value = stratified_rate(layers)
         if value is None:
             return Rate(None, None, "not estimable (there is nothing to read)")
-        if self.size is None:
-            return Rate(value, None, "below two cases there is no interval")
-        return Rate(value, stratified_interval(layers, size=self.size))
+        interval = None if self.size is None else stratified_interval(layers, size=self.size)
+        thin = " and ".join(_WORD[stratum.strict][1] for stratum in self.strata if stratum.thin)
+        if thin:
+            return Rate(None, interval, f"too few {thin} read to say")
+        return Rate(value, interval, "" if interval else "below two cases there is no interval")
 
     @property
     def n(self) -> int:
@@ -217,23 +241,26 @@ class Audit:
         total, strict = sum(stratum.of for stratum in self.strata), self.strata[0]
         about = f"verdicts of check {self.check!r}" if self.check else "answers"
         said = f"Strict: {strict.of} of {total} {about} pass ({_in_words(self.strict)}); corrected for reading: "
-        if self.corrected.value is None:
-            return f"{said}{self.corrected.why}."
+        corrected = self.corrected
+        if corrected.value is None and corrected.interval is None:
+            return f"{said}{corrected.why}."
         read = " and ".join(f"{s.read} of {s.among}" for s in self.strata if s.of and s.read)
         lost = sum(stratum.lost for stratum in self.strata)
         open_ = f", {lost} drawn and not settled counted both ways" if lost else ""
-        alike = any(stratum.cases < stratum.read for stratum in self.strata) and self.corrected.interval
+        alike = any(stratum.cases < stratum.read for stratum in self.strata) and corrected.interval
         cases = "; samples of one case are alike, so it may be too narrow" if alike else ""
-        return f"{said}{_in_words(self.corrected)}, from {read} drawn and read{open_}{cases}."
+        return f"{said}{_in_words(corrected)}, from {read} drawn and read{open_}{cases}."
 
     def as_dict(self) -> dict[str, Any]:
         """What `evallib agreement --json` prints of it."""
+        corrected = self.corrected
+        se = None if corrected.value is None else stratified_se([s.layer for s in self.strata])
         return {
             "run": self.run,
             "check": self.check,
             "n": self.n,
             "strict": self.strict.as_dict(),
-            "corrected": {**self.corrected.as_dict(), "se": stratified_se([s.layer for s in self.strata])},
+            "corrected": {**corrected.as_dict(), "se": se},
             "strata": [stratum.as_dict() for stratum in self.strata],
             "sentence": self.sentence(),
         }
@@ -241,7 +268,9 @@ class Audit:
 
 def _in_words(rate: Rate) -> str:
     ends = f", 95 % interval {percent(rate.interval.lo)} to {percent(rate.interval.hi)}" if rate.interval else ""
-    return f"{percent(rate.value or 0)}{ends or f'; {rate.why}'}"
+    if rate.value is None:
+        return f"{rate.why}{ends}"
+    return f"{percent(rate.value)}{ends or f'; {rate.why}'}"
 
 
 def audit_run(run: Run, log: Sequence[LoggedEntry]) -> list[Audit]:

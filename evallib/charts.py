@@ -36,6 +36,10 @@ _MOST_MARKS = 12
 """More checks than this make marks that nobody can tell apart."""
 _WORDS_ACROSS = 44
 """Characters beside a bar, so that they stay inside the picture in any font."""
+_WIDE = 7.0
+"""Pixels of a character of the caption in DejaVu Sans, Debian's default; the picture is measured in a narrower font."""
+_PADDING = {"left": 30, "right": 40, "top": 12, "bottom": 12}
+"""Pixels; room at the sides for labels that a browser draws wider than they were measured."""
 _LINEAR = 16
 """Up to this k the axis is linear."""
 _METRICS = ["pass@k", "pass^k"]
@@ -207,7 +211,7 @@ def titled(chart: AltairChart, title: str, caption: str, meta: Mapping[str, Any]
     post_hoc = [view for view, label in meta["labels"].items() if label]
     label = "; ".join(dict.fromkeys(meta["labels"][view] for view in post_hoc)) or None
     said = {**meta, "title": title, "caption": caption, "post_hoc": post_hoc, "label": label}
-    across = max(40, int(width / 6.1))
+    across = max(40, int(width / _WIDE))
     wrapped = [line for part in caption.split("\n") for line in textwrap.wrap(part, across)]
     lines = [*_label_lines(meta["labels"]), *wrapped]
     heading = alt.TitleParams(
@@ -220,7 +224,7 @@ def titled(chart: AltairChart, title: str, caption: str, meta: Mapping[str, Any]
         subtitleColor=INK,
         offset=12,
     )
-    drawn = chart.properties(title=heading, usermeta={"evallib": said}, background="white", padding=12)
+    drawn = chart.properties(title=heading, usermeta={"evallib": said}, background="white", padding=_PADDING)
     return (
         drawn.configure_view(stroke="#d0d0d0")
         .configure_axis(labelColor=INK, titleColor=INK, gridColor="#ececec", titleFontWeight="normal")

@@ -78,26 +78,31 @@ def wilson(mean: float, n: float, z: float = _Z) -> Interval:
     return Interval(0.0 if mean == 0 else max(0.0, middle - half), 1.0 if mean == 1 else min(1.0, middle + half))
 
 
-def wilson_interval(case_values: Sequence[float], samples: int) -> Interval | None:
+def wilson_interval(case_values: Sequence[float], draws: float) -> Interval | None:
     """Wilson on effective cases: the interval of the mean of per-case values in [0, 1]; None below two cases.
 
-    The effective size m(1-m)/SE^2 lies between the number of cases and of `samples`, and is then shrunk by
-    (z/t)^2 for the estimated standard error. Never zero width, never outside [0, 1].
+    The effective size m(1-m)/SE^2 lies between the number of cases and of `draws` that share no sample, and is then
+    shrunk by (z/t)^2 for the estimated standard error. Never zero width, never outside [0, 1].
     """
     if len(case_values) < 2:
         return None
-    return wilson(math.fsum(case_values) / len(case_values), effective_size(case_values, samples))
+    return wilson(math.fsum(case_values) / len(case_values), effective_size(case_values, draws))
 
 
-def effective_size(case_values: Sequence[float], samples: int) -> float:
-    """How many independent trials the per-case values in [0, 1] are worth; `wilson_interval` says how. Two or more."""
+def effective_size(case_values: Sequence[float], draws: float) -> float:
+    """How many independent trials the per-case values in [0, 1] are worth; `wilson_interval` says how. Two or more.
+
+    Where the `draws` hold less than one that comes out otherwise than the rest, they are worth more than the cases
+    in that proportion only: so the size falls to the number of cases as the mean nears 0 or 1, and not at a leap.
+    """
     from scipy.special import stdtrit
 
     cases = len(case_values)
     mean = math.fsum(case_values) / cases
     square_error = math.fsum((v - mean) ** 2 for v in case_values) / (cases - 1) / cases
     size = mean * (1 - mean) / square_error if square_error > 0 else cases
-    size = min(max(size, cases), max(samples, cases))
+    most = cases + max(draws - cases, 0) * min(1.0, draws * min(mean, 1 - mean))
+    size = min(max(size, cases), most)
     return float(size * (_Z / float(stdtrit(cases - 1, 0.975))) ** 2)
 
 
@@ -159,9 +164,15 @@ def _check_share(found: int, of: int) -> None:
 
 
 def over_cases(counts: Iterable[Counts], k: int, estimator: Callable[[int, int, int], float | None]) -> Estimate:
-    """The mean of `estimator` over the cases with at least k samples, with interval and number of such cases."""
+    """The mean of `estimator` over the cases with at least k samples, with interval and number of such cases.
+
+    n samples hold n/k draws of k that share none, and a case is worth no more trials than those: the variance of the
+    mean over every draw of k is at most k/n of one draw's (Hoeffding 1948, 5.13), and its estimate from the cases
+    alone goes to 0 with k where nearly every draw passes.
+    """
     able = [one for one in counts if one.n >= k]
     values = [value for n, c in able if (value := estimator(n, c, k)) is not None]
     if not values:
         return Estimate(None, None, 0)
-    return Estimate(math.fsum(values) / len(values), wilson_interval(values, sum(one.n for one in able)), len(values))
+    draws = sum(one.n for one in able) / k
+    return Estimate(math.fsum(values) / len(values), wilson_interval(values, draws), len(values))

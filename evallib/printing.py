@@ -51,7 +51,7 @@ def corrected_words(audits: Sequence[Mapping[str, Any]]) -> str:
     """The pass rate corrected by reading with its interval, or why there is none; several runs apart."""
     found = [one["corrected"] for one in audits]
     return "; ".join(
-        one["why"] if one["value"] is None else number(one["value"]) + interval(one["interval"]) for one in found
+        (one["why"] if one["value"] is None else number(one["value"])) + interval(one["interval"]) for one in found
     )
 
 
@@ -179,10 +179,13 @@ def _text_lines(text: str) -> list[str]:
 
 
 def _vote_lines(verdict: Verdict) -> list[str]:
-    votes = stored_votes(verdict)
+    """What each vote said; votes that said the very same stand in one line."""
+    numbers: dict[str, list[str]] = {}
+    for number, vote in enumerate(stored_votes(verdict), 1):
+        numbers.setdefault(vote.problem or f"{vote.score}: {vote.reason}", []).append(str(number))
     return [
-        f"-- vote {number} on {verdict.check_id}: {vote.problem or f'{vote.score}: {vote.reason}'}".replace("\n", " ")
-        for number, vote in enumerate(votes, 1)
+        f"-- vote{'s' * (len(same) > 1)} {', '.join(same)} on {verdict.check_id}: {said}".replace("\n", " ")
+        for said, same in numbers.items()
     ]
 
 
@@ -282,6 +285,7 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
         for e in rescored["elsewhere"]
     ]
+    lines += [f"the rescoring itself would be refused: {said}" for said in rescored["would_refuse"]]
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
     return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ __all__ = ["rate_chart"]
 
 _CORRECTED = "corrected"
 _WIDTH = 460
+_ACROSS = 26
+_DRAWN = "isValid(datum.value) || isValid(datum.lo)"
 
 
 def rate_chart(audits: Sequence[Audit]) -> AltairChart:
@@ -29,7 +32,14 @@ def rate_chart(audits: Sequence[Audit]) -> AltairChart:
     tooltip = [alt.Tooltip(f"{name}") for name in ("of:N", "rate:N", "value:Q", "lo:Q", "hi:Q", "n:Q", "why:N")]
     layers: list[AltairChart] = []
     for kind, offset in zip(kinds, (-9, 9), strict=True):
-        words: dict[str, Any] = {"align": "left", "dx": 8, "fontSize": 11, "color": INK, "yOffset": offset}
+        words: dict[str, Any] = {
+            "align": "left",
+            "dx": 8,
+            "fontSize": 11,
+            "color": INK,
+            "yOffset": offset,
+            "lineBreak": "\n",
+        }
         base = on_rows([row for row in rows if row["rate"] == kind])
         had = base.transform_filter("isValid(datum.value)")
         ends = base.transform_filter("isValid(datum.lo)")
@@ -38,14 +48,15 @@ def rate_chart(audits: Sequence[Audit]) -> AltairChart:
             had.mark_point(filled=True, size=75, opacity=1, yOffset=offset).encode(
                 x, y, colour, shape, tooltip=tooltip
             ),
-            had.mark_text(**words).encode(y, text="said:N", x=alt.value(_WIDTH)),
-            base.transform_filter("!isValid(datum.value)").mark_text(**words).encode(y, text="said:N", x=alt.value(0)),
+            # Words stand beside the plot where anything is drawn in it, else in it.
+            base.transform_filter(_DRAWN).mark_text(**words).encode(y, text="said:N", x=alt.value(_WIDTH)),
+            base.transform_filter(f"!({_DRAWN})").mark_text(**words).encode(y, text="said:N", x=alt.value(0)),
         ]
     drawn = alt.layer(*layers).properties(width=_WIDTH, height=alt.Step(52))
     caption = f"Grey circle: strict. Blue square: corrected by what was read. {audits[0].sentence()}"
     title = f"Pass rate, strict and corrected by reading (run {audits[0].run})"
     meta = {"views": [STRICT, _CORRECTED], "labels": {STRICT: "", _CORRECTED: POST_HOC_LABEL}}
-    return titled(drawn, title, caption, meta, _WIDTH + 330)
+    return titled(drawn, title, caption, meta, _WIDTH + 150)
 
 
 def _rows(one: Audit) -> list[dict[str, Any]]:
@@ -56,6 +67,8 @@ def _rows(one: Audit) -> list[dict[str, Any]]:
 def _row(one: Audit, kind: str, rate: Rate, n: int) -> dict[str, Any]:
     low, high = rate.interval or (None, None)
     said = f"{kind} {rate.value:.3f}, n {n}" if rate.value is not None else f"{kind}: {rate.why}"
+    if rate.value is None and rate.interval:  # beside the plot there is room for little
+        said = "\n".join(textwrap.wrap(said, _ACROSS))
     label = POST_HOC_LABEL if kind == _CORRECTED else ""
     return {
         "of": one.check or "whole answers", "rate": kind, "value": rate.value, "lo": low, "hi": high, "n": n,

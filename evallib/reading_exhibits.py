@@ -14,7 +14,7 @@ from evallib.concord import Concord
 from evallib.desk import base_folder
 from evallib.disputes import Dispute
 from evallib.entries import Resolution
-from evallib.printing import interval, number
+from evallib.printing import corrected_words, interval, number
 from evallib.rate_chart import rate_chart
 from evallib.review import Review, review
 from evallib.store import open_run, read_log
@@ -138,11 +138,10 @@ def _stratum_row(one: Audit, s: StratumAudit) -> dict[str, Any]:
 
 
 def _rate_row(one: Audit) -> dict[str, Any]:
-    corrected = one.corrected
     return {
         "of": _about(one.check),
         "strict": _figure(one.strict),
         "items": sum(stratum.of for stratum in one.strata if stratum.of),
-        "corrected": _figure(corrected) if corrected.value is not None else corrected.why,
+        "corrected": corrected_words([one.as_dict()]),
         "read": one.n,
     }

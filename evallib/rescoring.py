@@ -17,7 +17,14 @@ from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, PREDICTED_LATE, Outcome, Sample, SampleKey, Verdict, digest
 from evallib.rejudging import rejudge, to_be_asked
-from evallib.rescoring_entry import criteria_digests, load_rescoring, refuse_misnamed
+from evallib.rescoring_entry import (
+    criteria_digests,
+    listed_changes,
+    load_rescoring,
+    refuse_invented,
+    refuse_misnamed,
+    refuse_unlisted,
+)
 from evallib.scoring import fold_all, score_samples
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
@@ -77,6 +84,8 @@ class Rescored(NamedTuple):
     judge_calls: int = 0
     judge_replies_kept: int = 0
     """Votes read from replies that were had before."""
+    would_refuse: tuple[str, ...] = ()
+    """What the rescoring itself would say no to, in a preview; the first for each run and rule."""
 
     def as_dict(self) -> dict[str, Any]:
         """The object `rescore --json` prints."""
@@ -97,6 +106,7 @@ class Rescored(NamedTuple):
             "elsewhere": [e.model_dump() for e in self.entry.expects if e.run not in here],
             "reverse": [flip for flip in flips if flip["to"] == "fail"],
             "predicted_after_preview": self.entry.predicted_after_preview,
+            "would_refuse": list(self.would_refuse),
             "post_hoc": True,
             "label": _label(self.entry),
         }
@@ -119,8 +129,9 @@ def rescore(
 ) -> Rescored:
     """Apply the suite in `suite_path` to stored runs under the entry in `entry_path`, all runs or none.
 
-    A preview shows what would flip, refuses nothing the entry lacks (only what it misnames), and leaves a stamp of
-    what it expected. `jury` answers judges that ask something else than in the run, or have another model or prompt.
+    A preview shows what would flip, says what the rescoring itself would refuse and refuses only what the entry
+    misnames, and leaves a stamp of what it expected. `jury` answers judges that ask something else than in the run,
+    or have another model or prompt.
     """
     suite_path = suite_path / "suite.yaml" if suite_path.is_dir() else suite_path
     load_suite(suite_path, trust_code=trust_code)  # says what is wrong with it, or that it is not there
@@ -133,14 +144,14 @@ def rescore(
     refuse_misnamed(entry_path, written, runs, suite, log)
     expects = digest([e.model_dump() for e in written.expects], 16)
     criteria = criteria_digests(runs, suite)
+    refused = _refusals(runs, suite, written, log, jury)
     if preview:
+        said = tuple(dict.fromkeys(str(error) for error in refused))
         rescored = tuple(rescore_run(run, suite, written, jury=jury) for run in runs)
         stamp_preview(adjudications, suite.digest, written.slug, expects, criteria)
-        return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(jury))
-    for run in runs:
-        _refuse_unlisted(run, suite, written)
-        _refuse_judges(run, suite, written, jury)
-        _refuse_done(run, written.slug, log)
+        return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(jury), said)
+    for error in refused:
+        raise error
     seen = preview_stamps(adjudications, suite.digest, written.slug, criteria)
     entry = written.model_copy(
         update={
@@ -151,6 +162,24 @@ def rescore(
         }
     )
     return _written_beside(runs, suite, text, entry, adjudications, jury)
+
+
+def _refusals(
+    runs: Sequence[Run], suite: Suite, entry: Rescoring, log: Sequence[LoggedEntry], jury: Jury | None
+) -> Iterator[InputError]:
+    """What a rescoring is refused for: the first of each rule, run by run."""
+    for run in runs:
+        yield from _refusal(refuse_unlisted, run, suite, entry)
+        yield from _refusal(_refuse_judges, run, suite, entry, jury)
+        yield from _refusal(_refuse_done, run, entry.slug, log)
+    yield from _refusal(refuse_invented, runs, suite, entry)
+
+
+def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError]:
+    try:
+        refuse(*given)
+    except InputError as error:
+        yield error
 
 
 def _refuse_done(run: Run, slug: str, log: Sequence[LoggedEntry]) -> None:
@@ -309,7 +338,7 @@ def _carried(sample: Sample, bound: BoundCheck, before: Verdict | None) -> Verdi
 
 def _refuse_judges(run: Run, suite: Suite, entry: Rescoring, jury: Jury | None) -> None:
     """A judge that has to be asked anew needs someone who answers, and is a change the entry must list."""
-    listed = _listed(entry, suite)
+    listed = listed_changes(entry, suite)
     for check, case_id in to_be_asked(run, suite, jury):
         if jury is None:
             raise InputError(
@@ -323,10 +352,6 @@ def _refuse_judges(run: Run, suite: Suite, entry: Rescoring, jury: Jury | None) 
             )
 
 
-def _listed(entry: Rescoring, suite: Suite) -> set[tuple[str, str]]:
-    return {(change.check, case) for change in entry.changes for case in (change.cases or suite.by_id)}
-
-
 def _refuse_other_questions(run: Run, suite: Suite) -> None:
     for case_id in run.plan["cases"]:
         if case_id not in suite.by_id:
@@ -337,33 +362,6 @@ def _refuse_other_questions(run: Run, suite: Suite) -> None:
                 f"case {case_id!r} asks something else than in run {run.id!r}; answers to another question cannot be "
                 "rescored, run the suite again"
             )
-
-
-def _refuse_unlisted(run: Run, suite: Suite, entry: Rescoring) -> None:
-    """Every criterion that differs must be a change the entry names; what was never published cannot be compared."""
-    listed = _listed(entry, suite)
-    known = set(suite.check_ids()) | set(run.suite.check_ids())
-    other_rule = not run.suite.recorded and run.suite.pass_rule != suite.pass_rule
-    if other_rule and not any(change.fix == "pass-rule" for change in entry.changes):
-        raise InputError(
-            f"the new suite changes the pass rule from {run.suite.pass_rule!r} to {suite.pass_rule!r}, which the entry "
-            "does not list; add a change with `fix: pass-rule` and its reason"
-        )
-    for change in entry.changes:
-        if change.check not in known:
-            raise InputError(f"the entry names check {change.check!r}, which neither suite has; correct the entry")
-    for case_id in run.plan["cases"]:
-        old = {b.check.id: b for b in run.suite.bound[case_id] if b.check.check != "recorded"}
-        new = {b.check.id: b for b in suite.bound[case_id]}
-        if not old:
-            continue
-        for name in {**old, **new}:
-            same = name in old and name in new and old[name].check.criteria() == new[name].check.criteria()
-            if not same and (name, case_id) not in listed:
-                raise InputError(
-                    f"the new suite changes check {name!r} of case {case_id!r}, which the entry does not list; "
-                    "add it under `changes` with its reason"
-                )
 
 
 def _flips(  # noqa: PLR0917  # one batch before and after

@@ -1,4 +1,4 @@
-"""The entry of a rescoring as its author wrote it: read, and refused where it names what is not there."""
+"""The entry of a rescoring as its author wrote it: read, and refused where it does not tell what changes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,25 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evallib.entries import Expectation, Rescoring, read_entry
+from evallib.checks.base import Check
+from evallib.checks.foreign import Foreign
+from evallib.checks.judge import Judge
+from evallib.checks.recorded import Recorded
+from evallib.entries import Change, Expectation, Rescoring, read_entry
 from evallib.errors import InputError
 from evallib.records import digest
 from evallib.store import LoggedEntry, Run
 from evallib.strict_yaml import Document, Location, load_yaml
 from evallib.suite import Suite
 
-__all__ = ["criteria_digests", "load_rescoring", "refuse_misnamed"]
+__all__ = [
+    "criteria_digests",
+    "listed_changes",
+    "load_rescoring",
+    "refuse_invented",
+    "refuse_misnamed",
+    "refuse_unlisted",
+]
 
 _STAMPED = {"time", "written_digest", "suite_digest", "runs", "predicted_after_preview"}
 
@@ -109,3 +120,66 @@ def criteria_digests(runs: Sequence[Run], suite: Suite) -> list[str]:
         )
         for run in runs
     ]
+
+
+def listed_changes(entry: Rescoring, suite: Suite) -> set[tuple[str, str]]:
+    """(check, case) of every change the entry names; without cases it is of all."""
+    return {(change.check, case) for change in entry.changes for case in (change.cases or suite.by_id)}
+
+
+def refuse_unlisted(run: Run, suite: Suite, entry: Rescoring) -> None:
+    """Every criterion that differs must be a change the entry names; what was never published cannot be compared."""
+    listed = listed_changes(entry, suite)
+    known = set(suite.check_ids()) | set(run.suite.check_ids())
+    other_rule = not run.suite.recorded and run.suite.pass_rule != suite.pass_rule
+    if other_rule and not any(change.fix == "pass-rule" for change in entry.changes):
+        raise InputError(
+            f"the new suite changes the pass rule from {run.suite.pass_rule!r} to {suite.pass_rule!r}, which the entry "
+            "does not list; add a change with `fix: pass-rule` and its reason"
+        )
+    for change in entry.changes:
+        if change.check not in known:
+            raise InputError(f"the entry names check {change.check!r}, which neither suite has; correct the entry")
+    for case_id in run.plan["cases"]:
+        old = {b.check.id: b for b in run.suite.bound[case_id] if b.check.check != "recorded"}
+        new = {b.check.id: b for b in suite.bound[case_id]}
+        if not old:
+            continue
+        for name in {**old, **new}:
+            same = name in old and name in new and old[name].check.criteria() == new[name].check.criteria()
+            if not same and (name, case_id) not in listed:
+                raise InputError(
+                    f"the new suite changes check {name!r} of case {case_id!r}, which the entry does not list; "
+                    "add it under `changes` with its reason"
+                )
+
+
+def refuse_invented(runs: Sequence[Run], suite: Suite, entry: Rescoring) -> None:
+    """Every change the entry names must be one: of what both suites say of a check in some case of some run.
+
+    Where a run's own criteria were never published (`recorded`), or a judge is asked anew, nothing can be told.
+    """
+    for change in entry.changes:
+        if change.fix not in {"pass-rule", "description"} and not any(_may_change(r, suite, change) for r in runs):
+            where = f" of {', '.join(map(repr, change.cases))}" if change.cases else ""
+            raise InputError(
+                f"the entry says that check {change.check!r}{where} changes ({change.fix}), and both suites say the "
+                "same of it; take the change out of `changes`, or change the suite"
+            )
+
+
+def _may_change(run: Run, suite: Suite, change: Change) -> bool:
+    for case_id in change.cases or run.plan["cases"]:
+        if case_id not in run.suite.by_id or case_id not in suite.by_id:
+            return True
+        old, new = (_one_check(one, case_id, change.check) for one in (run.suite, suite))
+        untold = {type(one) for one in (old, new)} & {Recorded, Foreign} or isinstance(new, Judge)
+        if untold or (old is None) != (new is None):
+            return True
+        if old is not None and new is not None and old.criteria() != new.criteria():
+            return True
+    return False
+
+
+def _one_check(suite: Suite, case_id: str, name: str) -> Check | None:
+    return next((b.check for b in suite.bound[case_id] if b.check.id == name), None)

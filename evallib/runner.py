@@ -333,6 +333,8 @@ _DECIDING = ("suite_sha256", "target", "judge", "judges", "cases", "seed")
 
 
 def _resumed(folder: Path, plan: Mapping[str, Any]) -> Run:
+    if not (folder / "plan.json").is_file():
+        raise InputError(f"there is no run {plan['run_id']!r} to resume in {folder.parent} yet: leave out --resume")
     run = Run(folder)
     refuse_finished(run)
     for name in _DECIDING:

@@ -38,18 +38,65 @@ def read_passes(run, log, drawn=10, right=9, **more):
 
 def test_a_census_and_a_random_draw_give_the_corrected_rate(run, log):
     read_fails(run, log)
-    read_passes(run, log)
+    read_passes(run, log, drawn=20, right=18)
     one = whole(run, log)
     passes, fails = one.strata
-    assert (passes.of, passes.read, passes.false, passes.share) == (30, 10, 1, 0.1)
-    assert passes.interval == of_finite(1, 10, 30)
+    assert (passes.of, passes.read, passes.false, passes.share) == (30, 20, 2, 0.1)
+    assert passes.interval == of_finite(2, 20, 30)
     assert (fails.of, fails.read, fails.false, fails.interval) == (10, 10, 2, (0.2, 0.2))
     assert one.corrected.value == pytest.approx(0.75 * 0.9 + 0.25 * 0.2)
     assert one.strict.value == 0.75
     assert one.corrected.interval is not None
     assert one.strict.interval is not None
     assert one.corrected.interval.lo < one.corrected.value < one.corrected.interval.hi
-    assert one.n == 20
+    assert one.n == 30
+
+
+@pytest.mark.parametrize("drawn", [1, 2, 10])
+def test_from_next_to_nothing_there_is_an_interval_and_no_corrected_rate(run, log, drawn):
+    read_fails(run, log)
+    read_passes(run, log, drawn=drawn, right=drawn - 1)
+    one = whole(run, log)
+    assert (one.corrected.value, one.corrected.why) == (None, "too few strict passes read to say")
+    assert one.corrected.interval is not None
+    said = one.as_dict()["corrected"]
+    assert (said["value"], said["se"], said["why"]) == (None, None, "too few strict passes read to say")
+    assert said["interval"] == list(one.corrected.interval)
+    low, high = (f"{100 * end:.1f} %" for end in one.corrected.interval)
+    assert f"corrected for reading: too few strict passes read to say, 95 % interval {low} to {high}" in one.sentence()
+    assert f"from {drawn} of 30 strict passes" in one.sentence()
+
+
+def test_what_is_unsettled_can_leave_too_little_to_say(run, log):
+    read_fails(run, log)
+    read_passes(run, log, drawn=20, right=20)
+    for key in strict_passes(run)[:12]:
+        log.read(run, key, "fail", "Bo")
+    assert whole(run, log).corrected.value is None
+
+
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from(["", "pass", "fail", "unsure", "disputed", "infra"]), min_size=10, max_size=10))
+def test_no_sentence_says_that_none_was_read_where_one_was(run, words):
+    log = Log()
+    for key, word in zip(strict_fails(run), words, strict=True):
+        if word:
+            log.read(run, key, "fail" if word == "disputed" else word, chosen=EVERY)
+        if word == "disputed":
+            log.read(run, key, "pass", "Bo", chosen=EVERY)
+    one = whole(run, log)
+    assert ("None of the 10 strict failures was read" in one.strata[1].sentence()) == (not any(words))
+
+
+def test_a_stratum_of_which_all_that_was_read_is_disputed_says_so(run, log):
+    for author, word in (("Ann", "fail"), ("Bo", "pass")):
+        for key in strict_fails(run)[:7]:
+            log.read(run, key, word, author, chosen=EVERY)
+    read_passes(run, log, drawn=30, right=30)
+    one = whole(run, log)
+    said = f"Of 10 strict failures, 10 were drawn ({EVERY}) and 7 read, none of them settled"
+    assert one.strata[1].sentence() == f"{said}: their false share is not estimable."
+    assert one.corrected.why == "not estimable (7 strict failures read, none of them settled)"
 
 
 def test_passes_that_nobody_read_leave_it_not_estimable(run, log):
@@ -188,10 +235,10 @@ def test_an_item_that_the_plan_did_not_draw_stays_picked(run, log):
 
 
 def test_a_check_has_strata_of_its_own_verdicts(run, log):
-    for key in strict_passes(run)[:3]:
-        log.read(run, key, "fail", check="short", chosen=random_pass(3, 40))
+    for key in strict_passes(run)[:30]:
+        log.read(run, key, "fail", check="short", chosen=random_pass(30, 40))
     answers, short = audit_run(run, log)
-    assert (short.check, short.strata[0].of, short.strata[0].read, short.strata[0].false) == ("short", 40, 3, 3)
+    assert (short.check, short.strata[0].of, short.strata[0].read, short.strata[0].false) == ("short", 40, 30, 30)
     assert short.strata[1].of == 0
     assert short.corrected.value == 0
     assert answers.strata[0].read == 0

@@ -2,6 +2,11 @@
 
 import hashlib
 import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -96,3 +101,28 @@ def test_runs_with_logs_of_their_own_need_one_named(home: Path, capsys: pytest.C
     folders = [read_elsewhere(home / name, capsys) for name in ("one", "two")]
     assert main(["metrics", *folders]) == 2
     assert "name one: --adjudications" in capsys.readouterr().err
+
+
+def test_a_folder_that_may_not_be_entered_is_status_2(home: Path) -> None:
+    run = stored_run(home / "data", {"c-1": ["four"], "c-2": ["five"]})
+    closed = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        shutil.copytree(run.folder, closed / "data" / "runs" / "r-1")
+        for folder in (closed, closed / "data", closed / "data" / "runs"):
+            folder.chmod(0o755)
+        (closed / "data" / "runs" / "r-1").chmod(0)
+        code = "import os, sys, evallib.commands, evallib.demo, evallib.exhibits; from evallib.cli import main\n"
+        code += "os.getuid() or os.setuid(65534)\nsys.exit(main(sys.argv[1:]))"
+        root = str(Path(__file__).resolve().parent.parent)
+        for arguments in (["metrics", "r-1"], ["metrics", "nosuch"], ["demo"]):
+            found = subprocess.run(
+                [sys.executable, "-c", code, *arguments],
+                cwd=closed, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": root},
+            )  # fmt: skip
+            (closed).chmod(0o555)
+            assert (found.returncode, found.stderr.count("\n")) == (2, 1), found.stderr
+            assert "--data" not in found.stderr
+    finally:
+        closed.chmod(0o755)
+        (closed / "data" / "runs" / "r-1").chmod(0o755)
+        shutil.rmtree(closed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +141,27 @@ def test_an_interval_holds_its_mean_and_has_width_inside_zero_to_one(values: lis
     assert 0 <= interval.lo <= math.fsum(values) / len(values) + 1e-12
     assert math.fsum(values) / len(values) - 1e-12 <= interval.hi <= 1
     assert interval.lo < interval.hi
+
+
+@given(st.lists(st.integers(0, 12), min_size=2, max_size=40))
+def test_no_interval_at_any_k_is_narrower_than_draws_that_share_no_sample_allow(passes: list[int]) -> None:
+    cases = [Counts(12, c) for c in passes]
+    for k in range(1, 13):
+        value, interval, _ = over_cases(cases, k, pass_at_k)
+        assert value is not None
+        assert interval is not None
+        least = wilson(value, len(cases) * 12 / k)
+        assert interval.hi - interval.lo >= least.hi - least.lo - 1e-12
+
+
+def test_the_interval_does_not_leap_from_one_k_to_the_next_where_nearly_every_draw_passes() -> None:
+    cases = [Counts(80, 80)] * 28 + [Counts(80, 78), Counts(80, 70), Counts(80, 41), Counts(80, 40)]
+    lows = [estimate.interval.lo for k in range(1, 81) if (estimate := over_cases(cases, k, pass_at_k)).interval]
+    assert len(lows) == 80
+    assert lows[39] < 0.95
+    assert max(abs(a - b) for a, b in pairwise(lows)) < 0.06
+    small = [over_cases([Counts(5, 5)] * 30 + [Counts(5, 1), Counts(5, 3)], k, pass_at_k).interval for k in (4, 5)]
+    assert small[0] == pytest.approx(small[1], abs=0.03)
 
 
 def test_there_is_no_interval_below_two_cases() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from evallib.adjudication import make_difference, make_resolution
@@ -67,3 +69,34 @@ def test_a_run_that_nobody_read_shows_that_it_was_not(tmp_path):
     assert "differ nowhere" in shown.disputes().iloc[0, 0]
     assert shown.rates()["corrected"].iloc[0] == "not estimable (0 strict passes read)"
     assert "not estimable" in str(shown.corrected()._repr_mimebundle_()["image/svg+xml"])
+
+
+def test_where_too_few_were_read_table_and_picture_show_the_interval_alone(tmp_path):
+    run, log, kept = mixed_run(tmp_path / "data", passes=30, fails=10), Log(), tmp_path / "adjudications"
+    append_entry(kept, log.read(run, strict_passes(run)[0], "pass", chosen=random_pass(1, 30)).entry)
+    for key in strict_fails(run):
+        append_entry(kept, log.read(run, key, "fail", chosen=EVERY).entry)
+    shown = open_readings("r-1", data=tmp_path / "data", adjudications=kept)
+    assert shown.rates()["corrected"].iloc[0].startswith("too few strict passes read to say [0.")
+    svg = shown.corrected()._repr_mimebundle_()["image/svg+xml"]
+    assert "corrected: too few strict" in svg
+    rows = (row for rows in shown.corrected().chart.to_dict()["datasets"].values() for row in rows)
+    corrected = next(row for row in rows if row["rate"] == "corrected")
+    assert corrected["value"] is None
+    assert 0 < corrected["lo"] < corrected["hi"] < 1
+
+
+@pytest.mark.parametrize("drawn", [0, 1, 12])
+def test_no_line_of_the_picture_reaches_beyond_it_in_a_wide_font(tmp_path, drawn):
+    run, log, kept = mixed_run(tmp_path / "data"), Log(), tmp_path / "adjudications"
+    for key in strict_passes(run)[:drawn]:
+        append_entry(kept, log.read(run, key, "pass", chosen=random_pass(drawn, 12)).entry)
+    for key in strict_fails(run) * bool(drawn):
+        append_entry(kept, log.read(run, key, "fail", chosen=EVERY).entry)
+    drawing = open_readings("r-1", data=tmp_path / "data", adjudications=kept).corrected()
+    svg = drawing._repr_mimebundle_()["image/svg+xml"]
+    width = float(re.search(r'width="([0-9.]+)"', svg)[1])
+    assert max(map(len, drawing.chart.title.subtitle)) * 6.8 + 30 <= width  # pixels of DejaVu Sans at 11
+    beside = re.findall(r">(corrected[:,]? [^<]*)<", svg)
+    assert beside
+    assert all(30 + 80 + (468 if "estimable" not in said else 8) + len(said) * 6.0 <= width for said in beside)

@@ -1,5 +1,6 @@
 """Changed criteria beside the original: counted, named, dated, and never a byte of the original touched."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -318,3 +319,40 @@ def test_a_preview_of_other_criteria_says_nothing_of_these(tmp_path: Path) -> No
     nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
     rescore([run], *files(tmp_path, other, nothing.replace("slug: widen", "slug: five")), preview=True)
     assert rescore([run], *files(tmp_path)).as_dict()["predicted_after_preview"] is False
+
+
+INVENTED = ENTRY.replace(
+    "changes: [", "changes: [{check: short, cases: [c-1], fix: widen, reason: nothing of the kind}, "
+)
+
+
+def test_a_change_that_neither_suite_shows_is_refused(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    with pytest.raises(InputError, match=r"check 'short' of 'c-1' changes \(widen\), and both suites say the same"):
+        rescore([run], *files(tmp_path, entry=INVENTED))
+    assert not (run.folder / "rescored").exists()
+
+
+@pytest.mark.parametrize(
+    ("suite", "entry", "said"),
+    [
+        (WIDER.replace("max_words: 5", "max_words: 9"), ENTRY, r"changes check 'short'.*does not list"),
+        (WIDER, INVENTED, r"both suites say the same"),
+        (WIDER, ENTRY, ""),
+    ],
+)
+def test_a_preview_says_what_the_rescoring_would_refuse_and_refuses_nothing(
+    tmp_path: Path, suite: str, entry: str, said: str
+) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    given = files(tmp_path, suite, entry)
+    seen = rescore([run], *given, preview=True).as_dict()
+    assert len(seen["would_refuse"]) == bool(said)
+    lines = [line for line in rescored_lines(seen) if line.startswith("the rescoring itself would be refused: ")]
+    assert len(lines) == bool(said)
+    if said:
+        assert re.search(said, lines[0])
+        with pytest.raises(InputError, match=said):
+            rescore([run], *given)
+    else:
+        assert rescore([run], *given).as_dict()["would_refuse"] == []

@@ -109,6 +109,12 @@ def test_a_finished_run_holds_what_is_read_from_its_files(folder: Path) -> None:
     assert (finished.samples, finished.verdicts) == (read.samples, read.verdicts)
 
 
+def test_resuming_a_run_that_never_began_says_to_leave_out_resume(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"no run '.*' to resume in .*: leave out --resume"):
+        run(folder, resume=True)
+    assert not list(folder.glob("data/runs/*"))
+
+
 def test_a_run_is_resumed_only_as_it_was_planned(folder: Path) -> None:
     done = run(folder)
     (done.folder / "run.json").unlink()
