@@ -74,7 +74,18 @@ def test_a_stored_suite_of_before_is_still_shown(home: Path, capsys: pytest.Capt
 def read_elsewhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """A run in another folder with a log beside its data folder, read once; gives the run's folder."""
     run = stored_run(folder / "data", {"c-1": ["no"], "c-2": ["no"]})
-    reading = ["--by", "Ann", "--reading", "pass", "--reason", "fine", "--adjudications", str(folder / "adjudications")]
+    reading = [
+        "--by",
+        "Ann",
+        "--reading",
+        "pass",
+        "--cause",
+        "other",
+        "--reason",
+        "fine",
+        "--adjudications",
+        str(folder / "adjudications"),
+    ]
     said(capsys, "adjudicate", str(run.folder), "c-1", "1", *reading)
     return str(run.folder)
 
@@ -84,16 +95,44 @@ def test_the_log_beside_a_runs_data_folder_is_found(home: Path, capsys: pytest.C
     assert "Ann" in said(capsys, "show", run, "--readings")
     assert "read  " in said(capsys, "compare", run)
     assert json.loads(said(capsys, "metrics", run, "--view", "read", "--json"))["pass_rate"] == 0.5
-    assert "1 entries in build/adjudications/entries" in said(capsys, "verify", "build/data")
+    assert "1 entry in build/adjudications/entries" in said(capsys, "verify", "build/data")
     assert "read  " in said(capsys, "compare", "r-1", "--data", "build/data")
-    said(capsys, "adjudicate", run, "c-2", "1", "--by", "Ann", "--reading", "fail", "--reason", "it is wrong")
+    said(
+        capsys,
+        "adjudicate",
+        run,
+        "c-2",
+        "1",
+        "--by",
+        "Ann",
+        "--reading",
+        "fail",
+        "--cause",
+        "other",
+        "--reason",
+        "it is wrong",
+    )
     assert len(list((home / "build/adjudications").rglob("*reading*.yaml"))) == 2
     assert not (home / "adjudications").exists()
 
 
 def test_without_a_log_beside_the_run_it_is_here(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = stored_run(home / "build/data", {"c-1": ["no"]})
-    said(capsys, "adjudicate", str(run.folder), "c-1", "1", "--by", "Ann", "--reading", "pass", "--reason", "fine")
+    said(
+        capsys,
+        "adjudicate",
+        str(run.folder),
+        "c-1",
+        "1",
+        "--by",
+        "Ann",
+        "--reading",
+        "pass",
+        "--cause",
+        "other",
+        "--reason",
+        "fine",
+    )
     assert list((home / "adjudications").rglob("*.yaml"))
 
 
