@@ -54,12 +54,24 @@ def read_outcomes(
     """The read view (DESIGN section 1).
 
     A reading of a check replaces that check and the pass rule is folded again; a reading of the answer replaces the
-    outcome; infra becomes an error; unsure and disputed leave strict standing; unread is strict.
+    outcome; infra becomes an error without verdicts; unsure and disputed leave strict standing; unread is strict.
     """
     return {
-        sample.key: _read_one(sample, run.verdicts_of[sample.key], strict[sample.key], readings, run.suite.pass_rule)
+        sample.key: _voided(
+            _read_one(sample, run.verdicts_of[sample.key], strict[sample.key], readings, run.suite.pass_rule)
+        )
         for sample in run.samples
     }
+
+
+def _voided(read: ReadOutcome) -> ReadOutcome:
+    """Where the infrastructure failed, no check saw what it judges: its verdicts could not be had."""
+    if read.state != "infra":
+        return read
+    none: dict[str, Any] = {"status": "not_scored", "value": None, "raw": None, "passed": None}
+    reason = "read as an infrastructure failure"
+    verdicts = (v if v.status == "not_applicable" else v._replace(**none, reason=reason) for v in read.verdicts)
+    return replace(read, verdicts=tuple(verdicts))
 
 
 def _read_one(

@@ -415,6 +415,12 @@ def _caption(summary: Summary, suite: str, passes_when: str) -> str:
     ]
     if low != high:
         parts.append(f"Pooled over samples the pass rate is {summary['pass_rate_micro']:.3f}.")
+    if summary["score_left_out"]:
+        left = summary["score_left_out"]
+        parts.append(
+            f"The mean score leaves out {left} sample{'s' * (left != 1)} without a score, and the figures of a check "
+            "the verdicts that could not be had."
+        )
     if summary["depends_on_errors"]:
         low_end, high_end = summary["bounds"]
         parts.append(

@@ -59,6 +59,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     """The figures of one view, then one row per check."""
     label = f" ({summary['label']})" if summary["label"] else ""
     without = summary["without_errors"]["pass_rate"]
+    left_out = f" (without {summary['score_left_out']} that have none)" if summary["score_left_out"] else ""
     lines = [
         (
             f"view {summary['view']}{label}: {counted(summary['cases'], 'case')}, "
@@ -68,7 +69,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         (
             f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}, "
             f"without errors {number(without)}, bounds{interval(summary['bounds'])}, "
-            f"mean score {number(summary['score_mean'])}"
+            f"mean score {number(summary['score_mean'])}{left_out}"
         ),
     ]
     ks = list(summary["pass_at"])

@@ -7,6 +7,7 @@ import pytest
 from evallib.adjudication import attach_published, explained, make_reading
 from evallib.entries import CAUSES, Reading, Withdrawal
 from evallib.errors import InputError
+from evallib.figures import load_figures
 from evallib.importers import PublishedReading
 from evallib.records import Sample
 from evallib.standing import standing_readings
@@ -58,6 +59,18 @@ def test_infra_becomes_an_error_and_unsure_leaves_strict_standing(run: Run, tmp_
     view = open_view(run, "read", read_log(tmp_path / "log"))
     assert view.outcomes["c-1", 1].status == "error"
     assert (view.outcomes["c-1", 2].passed, view.states["c-1", 2]) == (False, "unsure")
+
+
+@pytest.mark.parametrize("check", ["", "says"])
+def test_checks_and_mean_score_leave_out_what_was_read_as_infra_and_say_so(
+    run: Run, tmp_path: Path, check: str
+) -> None:
+    read(run, tmp_path / "log", 1, "infra", check=check)
+    summary = load_figures([run], "read", tmp_path, tmp_path / "log").summary()
+    scored = [each["passed"] + each["failed"] for each in summary["by_check"].values()]
+    assert scored == [summary["scored"]] * len(scored)
+    assert {each["not_scored"] for each in summary["by_check"].values()} == {1}
+    assert "The mean score leaves out 1 sample without a score, and the figures of a check" in summary["caption"]
 
 
 def test_readers_who_differ_leave_strict_standing_as_disputed(run: Run, tmp_path: Path) -> None:
