@@ -165,7 +165,22 @@ def _withdrawal(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry
 def _rubric(given: Arguments, runs: Sequence[Run], log: Sequence[LoggedEntry]) -> Entry:
     from evallib.adjudication import make_rubric
 
-    del log
     if len({run.suite.suite for run in runs}) > 1:
         raise InputError("a rubric is of one suite, and these runs are of several: name runs of one")
-    return make_rubric(runs[0].suite, author=given.by, text=given.rubric, reason=given.reason, check=given.check)
+    rubric = make_rubric(runs[0].suite, author=given.by, text=given.rubric, reason=given.reason, check=given.check)
+    _tell_stale(runs, log, rubric)
+    return rubric
+
+
+def _tell_stale(runs: Sequence[Run], log: Sequence[LoggedEntry], rubric: Entry) -> None:
+    """How many readings of each run count no more once `rubric` stands, and the way back."""
+    from evallib.standing import standing_readings
+    from evallib.store import LoggedEntry
+    from evallib.store.log import now
+
+    after = [*log, LoggedEntry("~", rubric.model_copy(update={"time": now()}))]
+    for run in runs:
+        more = len(standing_readings(run, after).stale) - len(standing_readings(run, log).stale)
+        if more > 0:
+            said = f"{more} readings of {run.id} become stale" if more > 1 else f"1 reading of {run.id} becomes stale"
+            print_lines([f"{said}: made under another rubric, not counted; withdrawing this entry brings them back"])

@@ -165,3 +165,15 @@ def test_a_reading_in_one_go_that_agrees_has_the_cause_that_follows(home, monkey
     assert call(monkeypatch, "r-1", "c-1", "2", *one, "--reading", "fail") == 0
     assert call(monkeypatch, "r-1", "c-2", "1", *one, "--reading", "unsure", "--cause", "cannot-judge") == 0
     assert [e.cause for e in log(home)] == ["unknown", "true-failure", "cannot-judge"]
+
+
+def test_a_rubric_says_beforehand_how_many_readings_become_stale(home, monkeypatch, capsys):
+    one = ["--by", "Ann", "--check", "says", "--reason", "clearer"]
+    assert call(monkeypatch, "r-1", "c-1", "1", *one, "--reading", "fail") == 0
+    capsys.readouterr()
+    assert call(monkeypatch, "r-1", *one, "--rubric", "Does it say four?") == 0
+    told, id_ = capsys.readouterr().out.splitlines()
+    assert told.startswith("1 reading of r-1 becomes stale")
+    assert "rubric" in id_
+    assert call(monkeypatch, "r-1", *one, "--rubric", "Does it say five?") == 0
+    assert "stale" not in capsys.readouterr().out
