@@ -370,16 +370,6 @@ def test_a_conversation_is_shown_step_by_step() -> None:
     assert lines[1:5] == ["-- step 1: Restart it.", "I wait.", "-- step 2: And now?", "It is⟨U+001B⟩[2J up."]
 
 
-def test_votes_that_say_the_same_are_shown_in_one_line() -> None:
-    from evallib.printing import sample_lines
-    from evallib.records import Outcome, Sample, Verdict
-
-    votes = [{"score": None, "problem": p, "seed": 1, "input_tokens": 1, "output_tokens": 1} for p in "xyx"]
-    verdict = Verdict("c-1", 1, "tone", "not_scored", "no vote", judge=json.dumps({"votes": votes}))
-    lines = sample_lines(Sample("r", "c-1", 1, answer="A."), [verdict], Outcome("c-1", 1, "error"))
-    assert [line for line in lines if "vote" in line] == ["-- votes 1, 3 on tone: x", "-- vote 2 on tone: y"]
-
-
 def test_a_report_of_an_unknown_run_is_refused_before_the_first_page(home: Path) -> None:
     stored_run(home / "data", {"c-1": ["four"], "c-2": ["five"]})
     assert main(["report", "r-1", "nosuch"]) == 2

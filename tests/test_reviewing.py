@@ -169,7 +169,7 @@ def test_a_reading_in_one_go_that_agrees_has_the_cause_that_follows(home, monkey
 
 def test_a_rubric_says_beforehand_how_many_readings_become_stale(home, monkeypatch, capsys):
     one = ["--by", "Ann", "--check", "says", "--reason", "clearer"]
-    assert call(monkeypatch, "r-1", "c-1", "1", *one, "--reading", "fail") == 0
+    assert call(monkeypatch, "r-1", "c-1", "1", *one, "--reading", "pass") == 0
     capsys.readouterr()
     assert call(monkeypatch, "r-1", *one, "--rubric", "Does it say four?") == 0
     told, id_ = capsys.readouterr().out.splitlines()
