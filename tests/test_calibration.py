@@ -180,9 +180,12 @@ def test_later_figures_of_the_judge_carry_the_calibrations_id(folder: Path, caps
 def test_readings_of_a_run_are_labels(folder: Path, capsys: Capture) -> None:
     stored_run(folder / "data", {"c-1": ["four", "for", "4"], "c-2": ["six"]})
     assert "no reading of whole answers" in refused(capsys, "r-1")
-    for case, sample, reading, check in (("c-1", "1", "pass", ""), ("c-1", "2", "pass", ""), ("c-2", "1", "fail", ""),
-                                         ("c-1", "3", "unsure", ""), ("c-1", "1", "fail", "says")):  # fmt: skip
-        given = ["--by", "Ann", "--reading", reading, "--reason", "because", *(["--check", check] if check else [])]
+    agrees, differs = [], ["--cause", "other"]
+    for case, sample, reading, more in (
+        ("c-1", "1", "pass", agrees), ("c-1", "2", "pass", differs), ("c-2", "1", "fail", agrees),
+        ("c-1", "3", "unsure", differs), ("c-1", "1", "fail", [*differs, "--check", "says"]),
+    ):  # fmt: skip
+        given = ["--by", "Ann", "--reading", reading, "--reason", "because", *more]
         assert main(["adjudicate", "r-1", case, sample, *given]) == 0
     found = calibrated(capsys, "r-1")
     assert (found["n"], found["matches"], found["false_fail"], found["false_pass"]) == (3, 2, 1, 0)

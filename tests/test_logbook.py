@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evallib.adjudication import make_difference, make_reading
+from evallib.adjudication import make_difference, make_reading, strict_word
 from evallib.entries import Reading, Rubric, Withdrawal
 from evallib.logbook import AnswerId, Logbook
 from evallib.standing import Item, own_reading, standing_readings
@@ -50,7 +50,9 @@ def entry_of(run, log, drawn):
     last = mine[number % len(mine)]
     if act == "take back":
         return Withdrawal(author=author, withdraws=last.id, reason="slipped")
-    return make_difference(run, last, author=author, cause="other", reason="so")
+    read = last.entry
+    differs = read.reading != strict_word(run, read.case, read.sample, read.check)
+    return make_difference(run, last, author=author, cause="other" if differs else "", reason="so")
 
 
 def made(run, acts):

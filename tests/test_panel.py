@@ -118,7 +118,7 @@ def test_a_run_tells_what_judges_take_warns_of_its_own_model_and_counts_their_to
     assert run.manifest["usage"]["calls"] == 2
     capsys.readouterr()
     assert main(["show", "r", "--case", "c", "--data", str(folder / "data")]) == 0
-    assert capsys.readouterr().out.count("on q: 5: r") == 6
+    assert capsys.readouterr().out.count("votes 1, 2, 3 on q: 5: r") == 2
 
 
 def test_a_run_finds_the_calibration_of_its_judge(folder: Path) -> None:

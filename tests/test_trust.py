@@ -68,7 +68,8 @@ def test_reading_a_run_runs_nothing(copies: Path, tmp_path: Path) -> None:
     stored = ["--data", str(tmp_path / "data"), "--adjudications", str(tmp_path / "log")]
     (copies / "rescored" / "x" / "suite.yaml").unlink()
     (copies / "rescored" / "x").rmdir()
-    reading = ["adjudicate", "r-1", "c-1", "1", "--by", "Ann", "--reading", "fail", "--reason", "It says too little."]
+    reading = ["adjudicate", "r-1", "c-1", "1", "--by", "Ann", "--reading", "fail"]
+    reading += ["--cause", "other", "--reason", "It says too little."]
     for command in (["show", "r-1"], ["metrics", "r-1"], ["gate", "r-1"], reading, ["compare", "r-1"]):
         assert main([*command, *stored]) == 0
     assert main(["metrics", "r-1", "--view", "read", *stored]) == 0
