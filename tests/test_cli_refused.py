@@ -107,8 +107,6 @@ def test_the_log_beside_a_runs_data_folder_is_found(home: Path, capsys: pytest.C
         "Ann",
         "--reading",
         "fail",
-        "--cause",
-        "other",
         "--reason",
         "it is wrong",
     )
