@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from evallib.checks.folding import UNSEEN, fold, merged
@@ -39,9 +40,10 @@ def _bare(text: str) -> _Bare:
     return _Bare("".join(hit[0] for hit in seen), [at for hit in seen for at in range(*hit.span())])
 
 
-def _found(text: str) -> list[tuple[int, int]]:
+@lru_cache(maxsize=64)  # one sheet asks for the same texts several times, and a long one takes a second
+def _found(text: str) -> tuple[tuple[int, int], ...]:
     folded = fold(text, lower=False)
-    return [folded.span(leak.start, leak.end) for leak in leaks(folded.text, ("credential",))]
+    return tuple(folded.span(leak.start, leak.end) for leak in leaks(folded.text, ("credential",)))
 
 
 class Masks:
