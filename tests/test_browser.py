@@ -108,7 +108,7 @@ def differ_from_strict(desk, queue):
     return queue[place][0].name
 
 
-@pytest.mark.parametrize(("host", "many"), [("lab", 10), ("notebook", 3)])
+@pytest.mark.parametrize(("host", "many"), [("lab", 10), ("notebook", 10)])
 def test_hostile_items_are_read_blind_by_keyboard_alone(open_desk, runs, tmp_path, host, many):
     desk = open_desk("hostile", author="", host=host)
     cells = desk.cells()
