@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from evallib.agreement import Coefficient, coefficients
 from evallib.entries import Difference, Reading
 from evallib.standing import Item, Rubrics, fit, live_entries
-from evallib.stdout import percent
+from evallib.stdout import counted, percent
 from evallib.store import LoggedEntry, Run, by_time
 
 __all__ = ["Concord", "FirstReadings", "concords", "first_readings", "in_order"]
@@ -105,15 +105,15 @@ class Concord:
 
     @property
     def _items(self) -> str:
-        verdicts = f"{_counted(self.items, 'verdict')} of check {self.check!r}"
-        return verdicts if self.check else _counted(self.items, "whole answer")
+        verdicts = f"{counted(self.items, 'verdict')} of check {self.check!r}"
+        return verdicts if self.check else counted(self.items, "whole answer")
 
     def sentence(self) -> str:
         """The one sentence that the numbers license."""
         agreement = self.coefficients["agreement"]
         low, high = agreement.interval or (0.0, 1.0)
         rate = f"{percent(agreement.value or 0)}, 95 % interval {percent(low)} to {percent(high)}"
-        of = f"{self._items} of {_counted(self.cases, 'case')}"
+        of = f"{self._items} of {counted(self.cases, 'case')}"
         if self.what == "again":
             words = f"{self.readers[0]} read {of} twice, blind, and said the same again of them"
         elif len(self.readers) > 2:
@@ -219,7 +219,3 @@ def _concord(
         coefficients=coefficients([units[item] for item in both], least),
         marginals=marginals,
     )
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

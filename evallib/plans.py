@@ -239,7 +239,7 @@ def asked_of(found: FoundPlan, runs: Collection[str], log: Logbook, author: str,
             early = mine is None and log.own(item, author) is not None
             if mine or (not early and others < 1 + (name in twice)):
                 asked[item] = said
-            if mine and name in again and mine.blind and datetime.fromisoformat(mine.time) <= since:
+            if mine and name in again and mine.blind and moment(mine.time) <= since:
                 due.add(item)
     return Asked(asked, frozenset(due))
 
@@ -272,7 +272,7 @@ def again_reading(item: Item, log: Logbook, author: str, since: str) -> tuple[Lo
         for logged, gone in log.history(answer_of(item))
         if isinstance(e := logged.entry, Reading)
         and (e.again, e.author, e.check) == (True, author, item.check)
-        and e.time >= since
+        and moment(e.time) >= moment(since)
     ]
     live = [logged for logged, gone in said if not gone]
     return (live[-1] if live else None), bool(said)
