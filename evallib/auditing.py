@@ -12,7 +12,7 @@ __all__ = ["agreement"]
 
 def agreement(given: argparse.Namespace) -> int:
     """Print what is known of the readings of some runs."""
-    from evallib.review import review
+    from evallib.concordance.review import review
     from evallib.review_lines import review_lines
     from evallib.store import open_run, read_log
 

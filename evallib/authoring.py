@@ -29,9 +29,9 @@ _QUIET_S = 2.0
 
 def validate(given: Arguments) -> int:
     """Load a suite, show its checks what they must pass and fail, and read it for what cannot be meant."""
-    from evallib.lint import lint
     from evallib.printing import progress_bar
-    from evallib.selfcheck import self_check
+    from evallib.selfchecks.lint import lint
+    from evallib.selfchecks.selfcheck import self_check
     from evallib.suite import load_suite
 
     suite = load_suite(given.suite, trust_code=given.trust_code)

@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import Field
 
-from evallib.agreement import Agreement
 from evallib.case import Id
 from evallib.checks.base import Check
 from evallib.checks.judge import Judge
+from evallib.concordance.agreement import Agreement
 from evallib.errors import InputError
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.standing import Readings

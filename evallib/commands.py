@@ -247,7 +247,7 @@ def rescore(given: Arguments) -> int:
     """Apply changed criteria to stored runs."""
     from evallib.panel import jury_for
     from evallib.printing import rescored_lines
-    from evallib.rescoring import rescore as apply
+    from evallib.rescoring.apply import rescore as apply
     from evallib.store import open_run
 
     runs = [open_run(reference, given.data) for reference in given.run]

@@ -13,7 +13,7 @@ from evallib.errors import InputError
 from evallib.figures import Figures, load_views
 from evallib.panel import open_panel
 from evallib.printing import progress_bar, rescored_lines, views_table
-from evallib.rescoring import rescore
+from evallib.rescoring.apply import rescore
 from evallib.runner import RunOptions, run_suite
 from evallib.stdout import counted
 from evallib.store import Run, append_entry, open_run

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evallib.charts import Drawing, case_tiles, gate_chart, reliability_chart, show
-from evallib.desk import base_folder
+from evallib.desk.tables import base_folder
 from evallib.errors import InputError
 from evallib.figures import Figures, load_views
 from evallib.gate import Decision

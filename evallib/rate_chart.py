@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from evallib.audit import Audit, Rate
 from evallib.charts import BLUE, GREY, INK, AltairChart, on_rows, titled
+from evallib.concordance.audit import Audit, Rate
 from evallib.records import POST_HOC_LABEL, STRICT
 
 __all__ = ["rate_chart"]

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evallib.agreement import Coefficient
-from evallib.audit import Audit, Rate, StratumAudit
 from evallib.charts import Drawing, show
-from evallib.concord import Concord
-from evallib.desk import base_folder
-from evallib.disputes import Dispute
+from evallib.concordance.agreement import Coefficient
+from evallib.concordance.audit import Audit, Rate, StratumAudit
+from evallib.concordance.concord import Concord
+from evallib.concordance.disputes import Dispute
+from evallib.concordance.review import Review, review
+from evallib.desk.tables import base_folder
 from evallib.entries import Resolution
 from evallib.printing import corrected_words, interval, number
 from evallib.rate_chart import rate_chart
-from evallib.review import Review, review
 from evallib.store import open_run, read_log
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from evallib.reviewer import reviewer_name
 from evallib.stdout import print_lines
 
 if TYPE_CHECKING:
+    from evallib.desk.queue import Query
     from evallib.entries import Entry
-    from evallib.queue import Query
     from evallib.store import LoggedEntry, Run
 
 __all__ = ["adjudicate"]
@@ -71,7 +71,7 @@ def _refuse_plan_words(given: Arguments) -> None:
 
 
 def _plan(given: Arguments, runs: Sequence[Run]) -> int:
-    from evallib.plans import draw_plan
+    from evallib.desk.plans import draw_plan
     from evallib.printing import plan_lines
     from evallib.store import append_entry, read_log
 
@@ -96,10 +96,10 @@ def _plan(given: Arguments, runs: Sequence[Run]) -> int:
 
 
 def _queue(given: Arguments, runs: Sequence[Run]) -> int:
-    from evallib.keyboard import open_keyboard
-    from evallib.queue import parse_query
-    from evallib.session import ReviewSession
-    from evallib.terminal import adjudicate as review
+    from evallib.desk.keyboard import open_keyboard
+    from evallib.desk.queue import parse_query
+    from evallib.desk.session import ReviewSession
+    from evallib.desk.terminal import adjudicate as review
 
     if given.case is not None or given.reason:
         raise InputError("one reading needs CASE, SAMPLE, --reading and --reason; leave them out to read the queue")
@@ -118,7 +118,7 @@ def _queue(given: Arguments, runs: Sequence[Run]) -> int:
 
 def _plan_to_read(given: Arguments, query: Query) -> str:
     """The plan that is named; else the newest one, unless another draw, or no draw, is asked for."""
-    from evallib.sitting import NEWEST
+    from evallib.desk.sitting import NEWEST
 
     other = given.sighted or given.seed is not None or query.all
     return given.plan_id or ("" if other else NEWEST)

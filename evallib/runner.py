@@ -24,7 +24,7 @@ from evallib.judging import JudgePanel, Jury
 from evallib.provenance import build, host, versions
 from evallib.records import ERROR_STATUSES, Sample, SampleKey, Turn, Verdict, digest
 from evallib.scoring import score_samples
-from evallib.selfcheck import self_check
+from evallib.selfchecks.selfcheck import self_check
 from evallib.store import Journal, Run, begin_run, finish_run, readable_runs
 from evallib.store.calibrations import known_calibrations
 from evallib.store.runs import refuse_finished, run_folder, unfinished

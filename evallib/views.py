@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evallib.adjudication import read_outcomes
-from evallib.audit import audit
+from evallib.concordance.audit import audit
+from evallib.concordance.selection import Selection
 from evallib.coverage import Part, coverage, read_shares
 from evallib.entries import Reading
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL, PREDICTED_LATE, STRICT, Outcome, SampleKey, Verdict
 from evallib.scoring import fold, fold_all
-from evallib.selection import Selection
 from evallib.standing import Readings, standing_readings
 from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.suite import Suite

@@ -100,7 +100,7 @@ def many_run(data: Path, samples: int, run_id: str = "many") -> Run:
 
 def review_notebook(folder: Path, run: str, *, before: str = "", **given: object) -> Path:
     """A notebook that opens a sitting over a run, shows the screen, and has a text below it."""
-    opened = f"{before}\nfrom evallib.desk import open_session\nsession = open_session({run!r}, **{given!r})"
+    opened = f"{before}\nfrom evallib.desk.tables import open_session\nsession = open_session({run!r}, **{given!r})"
     shown = "from evallib.widgets import show_review\nshow_review(session, interactive=True)"
     cells = [
         {

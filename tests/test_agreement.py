@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evallib.agreement import Agreement, coefficients, cohen_kappa, gwet_ac1, krippendorff_alpha
+from evallib.concordance.agreement import Agreement, coefficients, cohen_kappa, gwet_ac1, krippendorff_alpha
 from evallib.errors import InputError
 from tests.sources import SHARED
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallib.answer_key import fact_lines
+from evallib.desk.answer_key import fact_lines
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallib.audit import audit_run
+from evallib.concordance.audit import audit_run
 from evallib.entries import Plan, Stratum
 from evallib.estimators import of_finite
 from tests.readers import EVERY, Log, mixed_run, random_pass, strict_fails, strict_passes

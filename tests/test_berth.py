@@ -111,7 +111,7 @@ def test_every_verdict_agrees_with_the_published_rescored_file(home: Path, share
 
 
 def test_one_inverted_pattern_flips_exactly_its_check(home: Path, tmp_path: Path) -> None:
-    from evallib.rescoring import load_rescoring, rescore_run
+    from evallib.rescoring.apply import load_rescoring, rescore_run
     from evallib.suite import parse_suite
 
     text = (home / "suite.yaml").read_text()

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from evallib.cli import main
+from evallib.desk.queue import parse_query
+from evallib.desk.session import ReviewSession
+from evallib.desk.terminal import adjudicate
 from evallib.entries import Difference, Reading
 from evallib.importers import read_berth_readings
-from evallib.queue import parse_query
 from evallib.records import SampleKey
 from evallib.scoring import fold_all
-from evallib.session import ReviewSession
 from evallib.store import Run, open_run, read_log
-from evallib.terminal import adjudicate
 from tests.test_berth import ENTRY, FLIPS, SETS
 
 KEYS = {"pass": "p", "fail": "f", "infra": "i"}

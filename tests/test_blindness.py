@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evallib.desk.queue import parse_query
+from evallib.desk.session import ReviewSession
+from evallib.desk.terminal import adjudicate
 from evallib.errors import InputError
-from evallib.queue import parse_query
-from evallib.session import ReviewSession
 from evallib.store import read_log
-from evallib.terminal import adjudicate
 from tests.readers import mixed_run
 from tests.test_queue import made
 

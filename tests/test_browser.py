@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from evallib.adjudication import strict_word
-from evallib.session import ReviewSession
+from evallib.desk.session import ReviewSession
 from tests.browser import BROWSER_ARGS, ROOT, SECRET, Desk, Lab, chromium_browser, many_run, review_notebook, small_run
 from tests.hostile import hostile_run
 

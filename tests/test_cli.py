@@ -184,7 +184,8 @@ def test_a_folder_one_may_not_write_to_is_status_2(home: Path, closed: Path) -> 
     code = (
         "import os, sys\n"
         "from evallib.cli import main\n"
-        "from evallib import panel, rescoring  # nobody may not be allowed to read the library\n"
+        "from evallib import panel\n"
+        "from evallib.rescoring import apply  # nobody may not be allowed to read the library\n"
         "main(['show', 'r-1']); main(['import', 'tau-bench', 'none.json'])\n"
         "sys.stderr.flush(); print('-- as nobody', file=sys.stderr)\n"
         "os.getuid() or os.setuid(65534)\n"

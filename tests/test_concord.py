@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evallib.adjudication import make_difference
-from evallib.concord import concords, first_readings
+from evallib.concordance.concord import concords, first_readings
 from evallib.entries import Rubric, Withdrawal
 from evallib.standing import Item
 from tests.readers import Log, mixed_run, strict_fails, strict_passes

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallib.correction import Layer, rogan_gladen, stratified_interval, stratified_rate, stratified_se
+from evallib.concordance.correction import Layer, rogan_gladen, stratified_interval, stratified_rate, stratified_se
 from evallib.errors import InputError
 from tests.sources import SHARED
 

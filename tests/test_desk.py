@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evallib.desk import open_session, queue_frame, seen_readings
+from evallib.desk.tables import open_session, queue_frame, seen_readings
 from evallib.store import read_log
 from tests.browser import small_run
 

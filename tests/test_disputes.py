@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evallib.adjudication import make_difference, make_resolution, read_outcomes
-from evallib.disputes import disputes
+from evallib.concordance.disputes import disputes
 from evallib.scoring import fold_all
 from evallib.standing import Item, standing_readings
 from tests.readers import Log, mixed_run, strict_fails, strict_passes

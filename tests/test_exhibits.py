@@ -13,7 +13,7 @@ from evallib.errors import InputError
 from evallib.exhibits import flat_figures, open_exhibits, set_display, table_html
 from evallib.figures import load_figures
 from evallib.records import POST_HOC_LABEL
-from evallib.rescoring import rescore
+from evallib.rescoring.apply import rescore
 from evallib.store import append_entry
 from tests.browser import small_run
 from tests.making import SUITE, stored_run

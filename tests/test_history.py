@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from evallib.desk.history import entry_line, said_of
+from evallib.desk.session import ReviewSession
 from evallib.entries import Resolution
-from evallib.history import entry_line, said_of
-from evallib.session import ReviewSession
 from evallib.store import LoggedEntry
 from tests.browser import small_run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evallib.errors import InputError
-from evallib.lint import lint
+from evallib.selfchecks.lint import lint
 from evallib.suite import load_suite, parse_suite
 
 SUITES = Path(__file__).resolve().parent.parent / "data/suites"

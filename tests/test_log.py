@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from evallib.adjudication import make_difference, make_reading, make_resolution
 from evallib.entries import Difference, Plan, Reading, Resolution, Rubric, Stratum, Withdrawal, read_flat
 from evallib.errors import EvallibError, InfrastructureError, InputError
-from evallib.rescoring import rescore
+from evallib.rescoring.apply import rescore
 from evallib.standing import own_reading, standing_readings
 from evallib.store import append_entry, leftovers, read_log, verify_log
 from evallib.store.log import entry_bytes, log_path

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.adjudication import make_difference, make_reading, strict_word
+from evallib.desk.logbook import AnswerId, Logbook
 from evallib.entries import Reading, Rubric, Withdrawal
-from evallib.logbook import AnswerId, Logbook
 from evallib.standing import Item, own_reading, standing_readings
 from evallib.store import LoggedEntry
 from tests.browser import small_run

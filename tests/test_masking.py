@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from evallib.adjudication import make_reading
 from evallib.checks.folding import UNSEEN
-from evallib.desk import queue_frame, seen_readings
+from evallib.desk.session import ReviewSession
+from evallib.desk.sheet_lines import sheet_lines
+from evallib.desk.tables import queue_frame, seen_readings
 from evallib.masking import Masks
 from evallib.readings_table import export_readings
 from evallib.records import Sample, ToolCall, Turn, Verdict
-from evallib.session import ReviewSession
-from evallib.sheet_lines import sheet_lines
 from evallib.store import append_entry, import_run, read_log
 
 SECRET = "S3cretPassw0rd99x"

@@ -7,12 +7,12 @@ from collections import defaultdict
 
 import pytest
 
-from evallib import mutations
 from evallib.checks import KINDS
-from evallib.mutations import shown_samples
-from evallib.selfcheck import ideal_sample
+from evallib.selfchecks import mutations
+from evallib.selfchecks.mutations import shown_samples
+from evallib.selfchecks.selfcheck import ideal_sample
+from evallib.selfchecks.variants import example, otherwise, without
 from evallib.suite import Suite, parse_suite
-from evallib.variants import example, otherwise, without
 
 WORLD = """\
 suite: s

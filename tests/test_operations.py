@@ -15,10 +15,10 @@ import pytest
 from evallib.case import Case
 from evallib.checks.base import Check
 from evallib.cli import main
+from evallib.desk.sheet import make_sheet
 from evallib.errors import InputError
 from evallib.records import Sample, ToolCall
 from evallib.scoring import fold, score_samples
-from evallib.sheet import make_sheet
 from evallib.store import open_run
 from evallib.suite import Suite, load_suite, parse_suite
 from evallib.targets import open_target

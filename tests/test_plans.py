@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.adjudication import make_reading
-from evallib.audit import audit_run
 from evallib.cli import main
+from evallib.concordance.audit import audit_run
+from evallib.desk.plans import clean_bound, draw_plan, find_plan, standing_plans
+from evallib.desk.session import ReviewSession
+from evallib.desk.sitting import NEWEST
 from evallib.entries import Plan, Reading, Withdrawal
 from evallib.errors import InputError
-from evallib.plans import clean_bound, draw_plan, find_plan, standing_plans
 from evallib.scoring import fold_all
-from evallib.session import ReviewSession
-from evallib.sitting import NEWEST
 from evallib.store import LoggedEntry, append_entry, read_log
 from evallib.store.guard import relation_problems
 from tests.test_queue import made

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.adjudication import make_difference, make_reading
+from evallib.desk.logbook import Logbook
+from evallib.desk.queue import FEWEST_PASSES, Query, arms, draw_seeds, parse_query, queue_items, seed_of
 from evallib.entries import Rubric
 from evallib.errors import InputError
-from evallib.logbook import Logbook
-from evallib.queue import FEWEST_PASSES, Query, arms, draw_seeds, parse_query, queue_items, seed_of
 from evallib.records import Sample, Verdict
 from evallib.scoring import fold_all
 from evallib.standing import Item

@@ -11,7 +11,7 @@ from evallib.cli import main
 from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.records import Verdict
-from evallib.rescoring import Rescored, load_rescoring, rescore, rescore_run
+from evallib.rescoring.apply import Rescored, load_rescoring, rescore, rescore_run
 from evallib.store import ReplyStore, Run, open_run
 from evallib.suite import parse_suite
 from tests.juries import jury_of

@@ -14,7 +14,7 @@ from evallib.exhibits import open_exhibits
 from evallib.figures import load_figures, load_views
 from evallib.printing import rescored_lines
 from evallib.records import POST_HOC_LABEL
-from evallib.rescoring import load_rescoring, rescore, rescore_run
+from evallib.rescoring.apply import load_rescoring, rescore, rescore_run
 from evallib.store import Run, open_run, read_log, verify_log, verify_run
 from evallib.suite import load_suite
 from evallib.views import open_view, view_names

@@ -11,7 +11,7 @@ import pytest
 from evallib.case import Case
 from evallib.checks.base import Check
 from evallib.scoring import probe_failures
-from evallib.selfcheck import ideal_sample, self_check
+from evallib.selfchecks.selfcheck import ideal_sample, self_check
 from evallib.suite import Suite, load_suite, parse_suite
 from tests.always import Abstains, Fails, Passes
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evallib.desk.queue import parse_query
+from evallib.desk.session import CAUSE_KEYS, ReviewSession
 from evallib.entries import Difference, Reading, Withdrawal
 from evallib.errors import InputError
-from evallib.queue import parse_query
-from evallib.session import CAUSE_KEYS, ReviewSession
 from evallib.standing import Item, standing_readings
 from evallib.store import open_run, read_log
 from evallib.views import open_view

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evallib.desk.queue import parse_query
+from evallib.desk.session import ReviewSession
+from evallib.desk.sheet import cut, visible
+from evallib.desk.sheet_lines import sheet_lines
 from evallib.masking import Masks
-from evallib.queue import parse_query
 from evallib.records import Sample, ToolCall, Turn, Verdict
-from evallib.session import ReviewSession
-from evallib.sheet import cut, visible
-from evallib.sheet_lines import sheet_lines
 from evallib.standing import Item
 from evallib.store import import_run
 from tests.browser import PAYLOAD, SECRET, small_run
@@ -130,7 +130,7 @@ def test_cutting_loses_no_character_and_marks_exactly_the_hits(text, found):
 @given(st.text("ab \u200b\u200d\ufe0f\r\n😀", max_size=30), spans, st.data())
 def test_what_is_selected_on_the_sheet_is_found_in_the_answer(text, found, data):
     sheet = type("Shown", (), {"answer": cut(text, hits(found))})
-    from evallib.sheet import Sheet
+    from evallib.desk.sheet import Sheet
 
     shown = "".join(visible(piece.text) for piece in sheet.answer)
     start = data.draw(st.integers(0, len(shown)))

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from evallib.adjudication import make_reading
-from evallib.session import ReviewSession
+from evallib.desk.session import ReviewSession
 from evallib.store import append_entry
 from tests.browser import many_run
 

@@ -7,12 +7,12 @@ import os
 import pytest
 
 from evallib.adjudication import make_reading, make_rubric
+from evallib.desk.session import ReviewSession
+from evallib.desk.terminal import adjudicate
 from evallib.entries import Reading
 from evallib.errors import InputError
-from evallib.session import ReviewSession
 from evallib.standing import standing_readings
 from evallib.store import Arrivals, append_entry, read_log
-from evallib.terminal import adjudicate
 from tests.readers import mixed_run
 
 

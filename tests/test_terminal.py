@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from evallib.desk.keyboard import Lines
+from evallib.desk.queue import parse_query
+from evallib.desk.session import ReviewSession
+from evallib.desk.terminal import adjudicate
 from evallib.entries import Difference, Reading, Withdrawal
-from evallib.keyboard import Lines
-from evallib.queue import parse_query
-from evallib.session import ReviewSession
 from evallib.standing import Item
 from evallib.store import read_log
-from evallib.terminal import adjudicate
 from tests.browser import small_run
 
 ROOT = Path(__file__).resolve().parent.parent

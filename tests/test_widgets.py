@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from ipywidgets import Widget
 
-from evallib.desk import open_session
+from evallib.desk.session import ReviewSession
+from evallib.desk.tables import open_session
 from evallib.errors import InputError
 from evallib.records import Sample, Turn, Verdict
 from evallib.scoring import score_samples
-from evallib.session import ReviewSession
 from evallib.store import import_run, open_run, read_log
 from evallib.suite import parse_suite
 from evallib.widgets import ReviewWidget, show_review

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evallib.word_diff import nearest, word_diff
+from evallib.desk.word_diff import nearest, word_diff
 
 texts = st.text("ab ,\né", max_size=40)
 

@@ -124,7 +124,7 @@ def store_run(texts: list[str]) -> None:
 def rescore() -> list[Any]:
     """What `evallib rescore` computes before it writes: the run read, every verdict, the flips."""
     from evallib.entries import Change, Rescoring
-    from evallib.rescoring import rescore_run
+    from evallib.rescoring.apply import rescore_run
     from evallib.store import open_run
     from evallib.suite import load_suite
 
@@ -159,7 +159,7 @@ def _measured(work: Any) -> dict[str, Any]:
     import pyarrow.parquet  # noqa: F401  # as above
 
     import evallib.checks.text
-    import evallib.rescoring  # noqa: F401  # as above
+    import evallib.rescoring.apply  # noqa: F401  # as above
 
     began, cpu = time.perf_counter(), time.process_time()
     rows = work()

@@ -48,7 +48,7 @@ def measure() -> dict[str, Any]:
     if executable is None or importlib.util.find_spec("playwright") is None:
         return {}
     sys.path.insert(0, str(ROOT))
-    from evallib.session import ReviewSession
+    from evallib.desk.session import ReviewSession
     from tests.browser import Desk, Lab, chromium_browser, many_run, review_notebook
 
     with tempfile.TemporaryDirectory() as scratch:

@@ -239,7 +239,7 @@ def bare_match(cases: dict[str, Checks], batch: list[Any]) -> list[Any]:
 def measure_rescoring(cases: dict[str, Checks], count: int) -> dict[str, Any]:
     """Seconds of CPU and peak memory of a rescoring up to the writing: samples read, scored and compared in pieces."""
     from evallib.entries import Change, Rescoring
-    from evallib.rescoring import rescore_run
+    from evallib.rescoring.apply import rescore_run
     from evallib.store import open_run
     from evallib.suite import parse_suite
 
@@ -257,7 +257,7 @@ def child(work: str) -> int:
     import pyarrow.compute
     import pyarrow.parquet
 
-    import evallib.rescoring  # noqa: F401  # as above
+    import evallib.rescoring.apply  # noqa: F401  # as above
 
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)

@@ -7,10 +7,10 @@ from typing import Any
 
 from evallib.checks.facts import Mentions
 from evallib.checks.text import Matches
+from evallib.desk.session import CAUSE_KEYS, ReviewSession
+from evallib.desk.sheet import Reveal, Segment, Sheet, visible
 from evallib.entries import CAUSES, READINGS
 from evallib.records import Verdict, digest
-from evallib.session import CAUSE_KEYS, ReviewSession
-from evallib.sheet import Reveal, Segment, Sheet, visible
 from evallib.standing import Item
 from evallib.suite import Suite
 

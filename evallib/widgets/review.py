@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from evallib.desk import queue_frame
+from evallib.desk.session import ReviewSession
+from evallib.desk.sheet import visible
+from evallib.desk.tables import queue_frame
 from evallib.errors import EvallibError, InputError
-from evallib.session import ReviewSession
-from evallib.sheet import visible
 from evallib.standing import Item
 from evallib.widgets.payload import legend_of, row_of, sheet_of, token
 

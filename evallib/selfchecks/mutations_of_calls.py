@@ -8,8 +8,8 @@ from typing import Any
 
 from evallib.checks.tools import contains
 from evallib.records import Sample, ToolCall, Turn
+from evallib.selfchecks.variants import Made, adding, calling, example, mapped, otherwise
 from evallib.suite import Suite
-from evallib.variants import Made, adding, calling, example, mapped, otherwise
 
 __all__ = ["CALL_MAKERS"]
 

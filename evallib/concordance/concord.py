@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
-from evallib.agreement import Coefficient, coefficients
+from evallib.concordance.agreement import Coefficient, coefficients
 from evallib.entries import Difference, Reading
 from evallib.standing import Item, Rubrics, fit, live_entries
 from evallib.stdout import counted, percent

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from evallib.desk.logbook import Logbook, answer_of
+from evallib.desk.queue import seed_of
 from evallib.entries import Plan, Reading, Stratum, moment
 from evallib.errors import InputError
 from evallib.estimators import clopper_pearson
-from evallib.logbook import Logbook, answer_of
-from evallib.queue import seed_of
 from evallib.records import SampleKey
 from evallib.reviewer import reviewer_name
 from evallib.scoring import fold_all, outcome_word

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evallib.queue import parse_query
+from evallib.desk.queue import parse_query
+from evallib.desk.session import ReviewSession
+from evallib.desk.sitting import NEWEST
 from evallib.readings_table import readings_frame
 from evallib.records import whole_seconds
-from evallib.session import ReviewSession
-from evallib.sitting import NEWEST
 from evallib.store import open_run
 
 if TYPE_CHECKING:

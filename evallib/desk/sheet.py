@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from evallib.answer_key import fact_lines
 from evallib.checks.placeholders import masked
+from evallib.desk.answer_key import fact_lines
 from evallib.masking import Masks
 from evallib.records import Outcome, Sample, ToolCall, Verdict, canonical_json
 from evallib.standing import Item

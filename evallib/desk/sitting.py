@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 
 from evallib.adjudication import strict_word
 from evallib.collector import collector_paused
+from evallib.desk.history import entry_line, said_of
+from evallib.desk.logbook import AnswerId, Logbook, answer_of
+from evallib.desk.plans import Asked, again_reading, asked_of, drawn_items, find_plan
+from evallib.desk.queue import Query, Queue, Unit, arms, draw_seeds, drew_part, parse_query, queue_items, seed_of
+from evallib.desk.sheet import Reveal, Sheet, make_sheet, word
+from evallib.desk.word_diff import Piece, nearest, word_diff
 from evallib.entries import Reading
 from evallib.errors import EvallibError, InputError
-from evallib.history import entry_line, said_of
-from evallib.logbook import AnswerId, Logbook, answer_of
 from evallib.masking import Masks, masks_of
-from evallib.plans import Asked, again_reading, asked_of, drawn_items, find_plan
-from evallib.queue import Query, Queue, Unit, arms, draw_seeds, drew_part, parse_query, queue_items, seed_of
 from evallib.records import Outcome, Sample, SampleKey, Verdict
 from evallib.reviewer import reviewer_name
 from evallib.scoring import fold, outcome_word
-from evallib.sheet import Reveal, Sheet, make_sheet, word
 from evallib.standing import Item
 from evallib.store import Arrivals, Drafts, LoggedEntry, Run, read_log
-from evallib.word_diff import Piece, nearest, word_diff
 
 __all__ = ["NEWEST", "Covered", "Sitting"]
 

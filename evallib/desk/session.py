@@ -8,11 +8,11 @@ from statistics import median
 from typing import Any
 
 from evallib.adjudication import explained, make_difference, make_reading, strict_word
+from evallib.desk.logbook import answer_of
+from evallib.desk.queue import EVERYTHING, Query, Unit
+from evallib.desk.sitting import Sitting
 from evallib.entries import CAUSES, Difference, Entry, Reading, Withdrawal
 from evallib.errors import InputError
-from evallib.logbook import answer_of
-from evallib.queue import EVERYTHING, Query, Unit
-from evallib.sitting import Sitting
 from evallib.standing import Item
 from evallib.store import LoggedEntry, Run, append_entry
 

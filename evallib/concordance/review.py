@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evallib.audit import Audit, audit_run
-from evallib.concord import Concord, concords
-from evallib.disputes import Dispute, disputes
+from evallib.concordance.audit import Audit, audit_run
+from evallib.concordance.concord import Concord, concords
+from evallib.concordance.disputes import Dispute, disputes
 from evallib.entries import Reading
 from evallib.store import LoggedEntry, Run
 

@@ -16,8 +16,7 @@ from evallib.entries import Rescoring
 from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, PREDICTED_LATE, Outcome, Sample, SampleKey, Verdict, digest
-from evallib.rejudging import rejudge, to_be_asked
-from evallib.rescoring_entry import (
+from evallib.rescoring.entry import (
     criteria_digests,
     listed_changes,
     load_rescoring,
@@ -25,6 +24,7 @@ from evallib.rescoring_entry import (
     refuse_misnamed,
     refuse_unlisted,
 )
+from evallib.rescoring.rejudging import rejudge, to_be_asked
 from evallib.scoring import fold_all, score_samples
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of

@@ -17,9 +17,9 @@ from evallib.checks.code import Code, outlived
 from evallib.checks.tools import contains
 from evallib.checks.turns import OverSteps
 from evallib.checks.workers import cores
-from evallib.mutations import recorded_notes, shown_samples, spoken
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.scoring import probe_failures
+from evallib.selfchecks.mutations import recorded_notes, shown_samples, spoken
 from evallib.suite import Suite
 from evallib.targets.played import Play, PlayedTools
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
+from evallib.desk.keyboard import Keyboard
+from evallib.desk.session import CAUSE_KEYS, ReviewSession
+from evallib.desk.sheet import visible
+from evallib.desk.sheet_lines import diff_line, fold_lines, reveal_lines, rubric_lines, sheet_lines
 from evallib.entries import CAUSES
 from evallib.errors import EvallibError, InputError
-from evallib.keyboard import Keyboard
-from evallib.session import CAUSE_KEYS, ReviewSession
-from evallib.sheet import visible
-from evallib.sheet_lines import diff_line, fold_lines, reveal_lines, rubric_lines, sheet_lines
 from evallib.standing import Item
 
 __all__ = ["adjudicate"]

@@ -47,10 +47,10 @@ from typing import Any, NamedTuple
 
 from evallib.checks import KINDS
 from evallib.checks.base import Check
-from evallib.mutations_of_calls import CALL_MAKERS
 from evallib.records import Sample, ToolCall
+from evallib.selfchecks.mutations_of_calls import CALL_MAKERS
+from evallib.selfchecks.variants import Made, adding, calling, example, saying, without, without_tools
 from evallib.suite import Suite
-from evallib.variants import Made, adding, calling, example, saying, without, without_tools
 
 __all__ = ["Shown", "recorded_notes", "shown_samples", "spoken"]
 

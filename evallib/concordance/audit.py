@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from evallib.correction import Layer, stratified_interval, stratified_rate, stratified_se
+from evallib.concordance.correction import Layer, stratified_interval, stratified_rate, stratified_se
+from evallib.concordance.selection import Selection, Strict
 from evallib.estimators import Interval, clopper_pearson, effective_size, of_finite, wilson
 from evallib.records import Outcome, SampleKey
 from evallib.scoring import fold_all
-from evallib.selection import Selection, Strict
 from evallib.standing import Readings, State, standing_readings
 from evallib.stdout import percent
 from evallib.store import LoggedEntry, Run

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
+from evallib.desk.logbook import Logbook, answer_of
 from evallib.entries import CAUSES, Reading
 from evallib.errors import InputError
-from evallib.logbook import Logbook, answer_of
 from evallib.records import Outcome, SampleKey, digest
 from evallib.scoring import fold_all, outcome_word
 from evallib.standing import Item, Stand

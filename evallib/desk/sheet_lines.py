@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from evallib.desk.sheet import Reveal, Segment, Sheet, word
+from evallib.desk.word_diff import Piece
 from evallib.records import Verdict
-from evallib.sheet import Reveal, Segment, Sheet, word
-from evallib.word_diff import Piece
 
 __all__ = ["diff_line", "fold_lines", "reveal_lines", "rubric_lines", "sheet_lines"]
 

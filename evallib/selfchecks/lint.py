@@ -21,8 +21,8 @@ from evallib.checks.judge import Judge
 from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
 from evallib.records import Sample, canonical_json
+from evallib.selfchecks.spelling import likely_slips, misspelt_names, stray_values
 from evallib.sense import raw_range
-from evallib.spelling import likely_slips, misspelt_names, stray_values
 from evallib.stdout import counted
 from evallib.suite import Suite
 

@@ -1,0 +1,3 @@
+"""Changed criteria on the same answers: `entry` is what its author writes, `apply` does it, `rejudging` asks judges."""
+
+__all__: list[str] = []  # import its modules by name
