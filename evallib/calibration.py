@@ -13,10 +13,10 @@ from pydantic import Field
 from evallib.case import Id
 from evallib.checks.base import Check
 from evallib.checks.judge import Judge
-from evallib.concordance.agreement import Agreement
 from evallib.errors import InputError
 from evallib.records import Outcome, Sample, Verdict, digest
 from evallib.standing import Readings
+from evallib.statistics.agreement import Agreement
 from evallib.stdout import counted
 from evallib.store import Run
 from evallib.strict_yaml import Written, load_yaml, read_as

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from evallib.errors import InputError
-from evallib.estimators import Counts, Estimate, Interval, over_cases, pass_at_k, pass_hat_k, wilson_interval
 from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, STRICT, judged_by
+from evallib.statistics.estimators import Counts, Estimate, Interval, over_cases, pass_at_k, pass_hat_k, wilson_interval
 from evallib.stdout import counted
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evallib.charts import Drawing, show
-from evallib.concordance.agreement import Coefficient
 from evallib.concordance.audit import Audit, Rate, StratumAudit
 from evallib.concordance.concord import Concord
 from evallib.concordance.disputes import Dispute
@@ -17,6 +16,7 @@ from evallib.desk.tables import base_folder
 from evallib.entries import Resolution
 from evallib.printing import corrected_words, interval, number
 from evallib.rate_chart import rate_chart
+from evallib.statistics.agreement import Coefficient
 from evallib.store import open_run, read_log
 
 if TYPE_CHECKING:

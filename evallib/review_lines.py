@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evallib.concordance.agreement import Coefficient
 from evallib.concordance.audit import Audit, Rate
 from evallib.concordance.concord import Concord
 from evallib.concordance.disputes import Dispute
 from evallib.concordance.review import Review
 from evallib.entries import Resolution
 from evallib.printing import interval, number, table
+from evallib.statistics.agreement import Coefficient
 from evallib.stdout import visible
 
 __all__ = ["review_lines"]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evallib.concordance.agreement import Agreement, coefficients, cohen_kappa, gwet_ac1, krippendorff_alpha
 from evallib.errors import InputError
+from evallib.statistics.agreement import Agreement, coefficients, cohen_kappa, gwet_ac1, krippendorff_alpha
 from tests.sources import SHARED
 
 CASES = SHARED.parent / "cases"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evallib.concordance.audit import audit_run
 from evallib.entries import Plan, Stratum
-from evallib.estimators import of_finite
+from evallib.statistics.estimators import of_finite
 from tests.readers import EVERY, Log, mixed_run, random_pass, strict_fails, strict_passes
 
 

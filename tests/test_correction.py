@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallib.concordance.correction import Layer, rogan_gladen, stratified_interval, stratified_rate, stratified_se
 from evallib.errors import InputError
+from evallib.statistics.correction import Layer, rogan_gladen, stratified_interval, stratified_rate, stratified_se
 from tests.sources import SHARED
 
 CASES = SHARED.parent / "cases"

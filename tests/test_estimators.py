@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.errors import InputError
-from evallib.estimators import clopper_pearson, jeffreys, of_finite
+from evallib.statistics.estimators import clopper_pearson, jeffreys, of_finite
 from tests.sources import SHARED
 
 CASES = SHARED.parent / "cases"

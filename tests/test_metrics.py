@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evallib.errors import InputError
-from evallib.estimators import Counts, over_cases, wilson, wilson_interval
 from evallib.metrics import curves, pass_at_k, pass_hat_k, passes_histogram, per_case, summarise
 from evallib.records import POST_HOC_LABEL
+from evallib.statistics.estimators import Counts, over_cases, wilson, wilson_interval
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "cases"
 

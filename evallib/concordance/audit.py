@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from evallib.concordance.correction import Layer, stratified_interval, stratified_rate, stratified_se
 from evallib.concordance.selection import Selection, Strict
-from evallib.estimators import Interval, clopper_pearson, effective_size, of_finite, wilson
 from evallib.records import Outcome, SampleKey
 from evallib.scoring import fold_all
 from evallib.standing import Readings, State, standing_readings
+from evallib.statistics.correction import Layer, stratified_interval, stratified_rate, stratified_se
+from evallib.statistics.estimators import Interval, clopper_pearson, effective_size, of_finite, wilson
 from evallib.stdout import percent
 from evallib.store import LoggedEntry, Run
 

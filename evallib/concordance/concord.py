@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
-from evallib.concordance.agreement import Coefficient, coefficients
 from evallib.entries import Difference, Reading
 from evallib.standing import Item, Rubrics, fit, live_entries
+from evallib.statistics.agreement import Coefficient, coefficients
 from evallib.stdout import counted, percent
 from evallib.store import LoggedEntry, Run, by_time
 

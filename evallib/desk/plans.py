@@ -13,11 +13,11 @@ from evallib.desk.logbook import Logbook, answer_of
 from evallib.desk.queue import seed_of
 from evallib.entries import Plan, Reading, Stratum, moment
 from evallib.errors import InputError
-from evallib.estimators import clopper_pearson
 from evallib.records import SampleKey
 from evallib.reviewer import reviewer_name
 from evallib.scoring import fold_all, outcome_word
 from evallib.standing import Item, live_entries
+from evallib.statistics.estimators import clopper_pearson
 from evallib.store import LoggedEntry, Run
 
 __all__ = [

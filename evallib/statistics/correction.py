@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evallib.errors import InputError
-from evallib.estimators import Interval
+from evallib.statistics.estimators import Interval
 
 __all__ = ["Layer", "rogan_gladen", "stratified_interval", "stratified_rate", "stratified_se"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from evallib.errors import InputError
-from evallib.estimators import Interval, wilson
+from evallib.statistics.estimators import Interval, wilson
 
 __all__ = ["Agreement", "Coefficient", "Level", "coefficients", "cohen_kappa", "gwet_ac1", "krippendorff_alpha"]
 
