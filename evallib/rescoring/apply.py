@@ -113,6 +113,7 @@ def rescore(  # noqa: PLR0913  # what is rescored, by whose word, and who answer
         refuse_other_questions(run, suite)
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
+    written = written.model_copy(update={"author": reviewer_name(written.author)})
     at = _Session(runs, suite, text, adjudications, log, load_rule(adjudications).rule, jury)
     if preview:
         if acceptance:
@@ -176,7 +177,6 @@ def _stamped(at: _Session, written: Rescoring) -> Rescoring:
     seen = preview_stamps(at.adjudications, at.suite.digest, written.slug, criteria)
     return written.model_copy(
         update={
-            "author": reviewer_name(written.author),
             "time": now(),
             "written_digest": digest(written.model_dump(mode="json")),
             "suite_digest": at.suite.digest,
