@@ -36,6 +36,7 @@ def _rescoring_lines(one: Mapping[str, Any]) -> list[str]:
         f"  {one['label']}{own}",
         f"  {', '.join(one['runs'])}: {counts}, {one['missed']} missed, {one['reverse']} from pass to fail",
         *(f"  {_change(change)}" for change in one["changes"]),
+        *(f"  cites {id_}, which was taken back since" for id_ in one["readings_gone"]),
     ]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from evallib.adjudication import make_withdrawal
 from evallib.cli import main
 from evallib.locks import make_lock
 from evallib.rescoring.ledger import REPLACE, amendments, dated_rescorings, predictions
@@ -79,9 +80,18 @@ def test_the_third_amendment_or_paraphrase_says_to_replace_the_check(home: Home)
 def test_a_check_that_was_replaced_is_counted_anew_and_a_cited_paraphrase_is_none(home: Home) -> None:
     id_ = home.read(cause="paraphrase")
     assert [one.paraphrases for one in amendments([home.run], read_log(home.log))] == [1]
-    home.rescore([id_], ENTRY.replace("fix: widen", "fix: replace"))
+    other = SUITE.replace("check: mentions, all_of: key.facts", "check: matches, any_of: ['four|4|five']")
+    home.rescore([id_], ENTRY.replace("cases: [c-1], fix: widen", "fix: replace"), other)
     (one,) = amendments([home.run], read_log(home.log))
     assert (one.by_fix, one.since_replaced, one.paraphrases) == ({"replace": 1}, 0, 0)
+
+
+def test_a_reading_that_is_taken_back_after_it_licensed_a_change_is_told(home: Home) -> None:
+    id_ = home.read()
+    home.rescore([id_])
+    append_entry(home.log, make_withdrawal(read_log(home.log), id_, author="Bo", reason="slip"))
+    (one,) = dated_rescorings(read_log(home.log))
+    assert (one["readings"], one["readings_gone"]) == ([id_], [id_])
 
 
 def test_a_description_amends_nothing_that_decides(home: Home) -> None:

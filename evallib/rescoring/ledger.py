@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from evallib.entries import Difference, Reading, Rescoring, moment
 from evallib.rescoring.entry import rescoring_label
-from evallib.standing import Stand, standing_readings
+from evallib.standing import Stand, live_entries, standing_readings
 from evallib.store import LoggedEntry, Run, by_time
 from evallib.store.log import view_name
 
@@ -72,6 +72,8 @@ def _rescorings(log: Iterable[LoggedEntry], runs: Iterable[str] | None) -> list[
 
 def dated_rescorings(log: Iterable[LoggedEntry], runs: Iterable[str] | None = None) -> list[dict[str, Any]]:
     """Every rescoring of these runs, of all where none are named, oldest first: who changed what, and why."""
+    log = list(log)
+    live = {logged.id for logged in live_entries(log)}
     return [
         {
             "entry": id_,
@@ -82,6 +84,7 @@ def dated_rescorings(log: Iterable[LoggedEntry], runs: Iterable[str] | None = No
             "reason": entry.reason,
             "changes": [{**change.model_dump(mode="json"), "cases": list(change.cases)} for change in entry.changes],
             "readings": list(entry.readings),
+            "readings_gone": [cited for cited in entry.readings if cited not in live],
             "runs": [str(row["run"]) for row in entry.runs],
             **_counts(entry),
             "unread_accepted_by": entry.unread_accepted_by,
