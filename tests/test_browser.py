@@ -12,7 +12,7 @@ import pytest
 
 from evallib.adjudication import strict_word
 from evallib.desk.session import ReviewSession
-from tests.browser import BROWSER_ARGS, ROOT, SECRET, Desk, Lab, chromium_browser, many_run, review_notebook, small_run
+from tests.browser import BROWSER_ARGS, ROOT, SECRET, Desk, many_run, review_notebook, small_run
 from tests.hostile import hostile_run
 
 pytestmark = pytest.mark.browser
@@ -39,29 +39,14 @@ def runs(tmp_path_factory):
     return {run.id: run for run in (small_run(folder), hostile_run(folder), many_run(folder, 240))}, folder
 
 
-@pytest.fixture(scope="module")
-def lab(chromium, tmp_path_factory):
-    pytest.importorskip("playwright")
-    pytest.importorskip("notebook")
-    lab = Lab(tmp_path_factory.mktemp("lab"), tmp_path_factory.mktemp("home"))
-    yield lab
-    lab.stop()
-
-
-@pytest.fixture(scope="module")
-def browser(chromium, lab):
-    with chromium_browser(chromium) as browser:
-        yield browser
-
-
 @pytest.fixture
 def open_desk(browser, lab, runs, tmp_path):
     desks = []
     folder = lab.folder / tmp_path.name  # a kernel belongs to a path: each test has its own
     folder.mkdir()
 
-    def opened(run="small", author="r1", before="", host="lab", browser=browser, **more):
-        places = {"data": str(runs[1]), "adjudications": str(tmp_path / "log"), "author": author, **more}
+    def opened(run="small", query="as=r1", before="", host="lab", browser=browser):
+        places = {"data": str(runs[1]), "adjudications": str(tmp_path / "log"), "query": query}
         desk = Desk(browser, lab, review_notebook(folder, run, before=before, **places), host=host)
         desks.append(desk)
         desk.run_all()
@@ -110,7 +95,7 @@ def differ_from_strict(desk, queue):
 
 @pytest.mark.parametrize(("host", "many"), [("lab", 10), ("notebook", 10)])
 def test_hostile_items_are_read_blind_by_keyboard_alone(open_desk, runs, tmp_path, host, many):
-    desk = open_desk("hostile", author="", host=host)
+    desk = open_desk("hostile", query="", host=host)
     cells = desk.cells()
     desk.press("p")
     assert desk.text(".empty").startswith("Type your name above")
@@ -310,7 +295,7 @@ def narrow_by_facets(desk):
 
 
 def test_every_key_of_the_screen_does_what_its_hint_says(open_desk, tmp_path):
-    desk = open_desk("small", sighted=True)
+    desk = open_desk(query="as=r1 sighted")
     first = desk.text("h3")
     assert desk.page.locator(".facts dd p").all_inner_texts() == ["SELinux", "audit log / log of SELinux, or audit"]
     show_and_mask(desk)
