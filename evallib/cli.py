@@ -242,6 +242,7 @@ def _add_reading(commands: Any) -> None:
     show.add_argument("--case", metavar="ID", help="the answers of this case in full, with their verdicts")
     show.add_argument("--failing", action="store_true", help="the answers that did not pass, in full")
     show.add_argument("--readings", action="store_true", help="what people said")
+    show.add_argument("--unmasked", action="store_true", help="credentials of answers as they are")
     metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
     metrics.add_argument("run", nargs="+")
     metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")

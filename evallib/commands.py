@@ -153,6 +153,7 @@ def serve_script(given: Arguments) -> int:
 
 def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
+    from evallib.masking import masks_of
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
     from evallib.store import open_run, read_log
@@ -172,8 +173,9 @@ def show(given: Arguments) -> int:
         verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
         for verdict in found.verdicts:
             verdicts.get((verdict.case_id, verdict.sample), []).append(verdict)
+        masks = None if given.unmasked else masks_of(*chosen)
         for sample in chosen:
-            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key]))
+            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key], masks))
     else:
         print_lines(sample_table(chosen, outcomes))
     return 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evallib.desk.plans import clean_bound
 from evallib.entries import Plan, Reading, Rubric
 from evallib.judges import stored_votes
+from evallib.masking import Masks, masks_of
 from evallib.metrics import judge_words
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
 from evallib.standing import answer_digest, live_entries, standing_readings
@@ -28,6 +29,9 @@ __all__ = [
     "table",
     "views_table",
 ]
+
+_MASKS = Masks()
+"""For texts that stand apart from an answer."""
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -134,23 +138,24 @@ def sample_table(samples: Sequence[Sample], outcomes: Mapping[SampleKey, Outcome
                 _word(outcome),
                 number(outcome.score),
                 sample.status,
-                visible(outcome.reason)[:90].replace("\n", " "),
+                visible(_MASKS.mask(outcome.reason))[:90].replace("\n", " "),
             ]
         )
     return table(["case", "sample", "outcome", "score", "status", "reason"], rows)
 
 
-def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) -> list[str]:
-    """One sample in full: answer, tool calls, verdicts with their reasons."""
+def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome, masks: Masks | None) -> list[str]:
+    """One sample in full: answer, tool calls, verdicts with their reasons; without masks, credentials as they are."""
+    hide = masks.mask if masks else str
     lines = [
         f"== {sample.case_id} sample {sample.sample}: {_word(outcome)}, score {number(outcome.score)} ({sample.status})"
     ]
     last = len(sample.turns) - 1
     for place, turn in enumerate(sample.turns):
         text = sample.answer if place == last else turn.text
-        lines += _turn_lines(turn, text, alone=not last)
+        lines += _turn_lines(turn, text, hide, alone=not last)
     if not sample.turns:
-        lines += _text_lines(sample.answer)
+        lines += _text_lines(hide(sample.answer))
     rows = [
         [
             _verdict_word(v),
@@ -158,21 +163,21 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) 
             number(v.raw),
             "critical" if v.critical else "",
             v.origin,
-            visible(v.reason)[:120].replace("\n", " "),
+            visible(hide(v.reason))[:120].replace("\n", " "),
         ]
         for v in verdicts
     ]
-    votes = [visible(line) for v in verdicts for line in _vote_lines(v)]
+    votes = [visible(hide(line)) for v in verdicts for line in _vote_lines(v)]
     return [*lines, *table(["verdict", "check", "raw", "", "origin", "reason"], rows), *votes, ""]
 
 
-def _turn_lines(turn: Turn, text: str, *, alone: bool) -> list[str]:
+def _turn_lines(turn: Turn, text: str, hide: Callable[[str], str], *, alone: bool) -> list[str]:
     """One turn: the request where there are several, what was called, what came of it, and the text."""
-    lines = [] if alone else [visible(f"-- step {turn.step}: {turn.request}").replace("\n", " ")[:200]]
+    lines = [] if alone else [f"-- step {turn.step}: {turn.request}"]
     lines += [_call_line("call", call) for call in turn.tool_calls]
     lines += [_call_line("left open", call) for call in turn.pending]
     lines += [_call_line("result of", call, call.result or "") for call in turn.results]
-    return [*lines, *_text_lines(text)]
+    return [*(visible(hide(line)).replace("\n", " ")[:200] for line in lines), *_text_lines(hide(text))]
 
 
 def _text_lines(text: str) -> list[str]:
@@ -192,7 +197,7 @@ def _vote_lines(verdict: Verdict) -> list[str]:
 
 def _call_line(what: str, call: ToolCall, came: str = "") -> str:
     ended = f" error: {call.error}" if call.error else f" {came}" if came else ""
-    return visible(f"-- {what} {call.name} {dict(call.arguments)}{ended}").replace("\n", " ")[:200]
+    return f"-- {what} {call.name} {dict(call.arguments)}{ended}"
 
 
 def _verdict_word(verdict: Verdict) -> str:
@@ -208,15 +213,17 @@ def reading_lines(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
     rows, more = [], []
     for item, stand in readings.by_item.items():
         place = [item[0], str(item[1]), item[2] or "(answer)"]
+        hide = masks_of(run.by_key[item[:2]]).mask
         for logged in stand.entries:
-            said = [_reading_word(logged), logged.entry.author, stand.cause(logged), stand.reason(logged)]
+            said = [_reading_word(logged), logged.entry.author, stand.cause(logged), hide(stand.reason(logged))]
             rows.append([_cell(cell) for cell in [*place, stand.state, *said]])
         if stand.resolution is not None:
             held = stand.resolution.entry
-            more.append(f"resolved: {' '.join(place)} is {stand.state} by {held.author}: {getattr(held, 'reason', '')}")
+            why = hide(str(getattr(held, "reason", "")))
+            more.append(f"resolved: {' '.join(place)} is {stand.state} by {held.author}: {why}")
         more += [f"forked: {' '.join(place)}: two readings by {who}, neither amends the other" for who in stand.forked]
     in_force = {e.check: e for _, e in live_entries(log) if isinstance(e, Rubric) and e.suite == run.suite.suite}
-    more += [f"rubric of {e.check or '(answer)'} by {e.author}: {e.text}" for e in in_force.values()]
+    more += [f"rubric of {e.check or '(answer)'} by {e.author}: {_MASKS.mask(e.text)}" for e in in_force.values()]
     more += [f"stale, not counted, {_why_stale(run, logged)}: {_about(logged)}" for logged in readings.stale]
     more += [f"names what the run does not have: {_about(logged)}" for logged in readings.unknown]
     header = ["case", "sample", "check", "stands", "reading", "by", "cause", "reason"]

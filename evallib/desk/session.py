@@ -14,6 +14,7 @@ from evallib.desk.queue import EVERYTHING, Query, Unit
 from evallib.desk.sitting import Sitting
 from evallib.entries import CAUSES, Difference, Entry, Reading, Withdrawal
 from evallib.errors import InputError
+from evallib.masking import masks_of
 from evallib.standing import Item
 from evallib.store import LoggedEntry, Run, append_entry, locked
 
@@ -59,6 +60,8 @@ class ReviewSession(Sitting):
         """Entries taken back, each with its withdrawal."""
         self._answered: dict[str, LoggedEntry] = {}
         self._seconds: list[float] = []
+        self._warned: set[tuple[Item, str]] = set()
+        """Reasons that hold a credential, and whose reader was told so."""
         super().__init__(runs, adjudications, author, query=query, blind=blind, unit=unit, plan=plan, seed=seed)
 
     def canned(self, cause: str) -> str:
@@ -86,6 +89,7 @@ class ReviewSession(Sitting):
             return self._answered[seq]
         if seconds is not None and not 0 <= seconds <= _LONGEST_LOOK_S:
             seconds = None
+        self._warn_of_credential(item, reason)
         with self._alone(item):
             more = {"span": span, "canned": canned, "seconds": seconds}
             logged = self._write(self._reading(item, reading, cause, reason, more), seq)
@@ -106,6 +110,16 @@ class ReviewSession(Sitting):
             chosen=self._queue.chosen.get(item, "by hand"), plan=self.plan if item in self._place else "",
             log=self._log.log_of(answer_of(item)), supersedes=self._amended(item), again=item in self._due,
         )  # fmt: skip
+
+    def _warn_of_credential(self, item: Item, reason: str) -> None:
+        """InputError the first time that a reason for an item would put a credential into the log."""
+        shown = masks_of(self._sample(item)).mask(reason) if reason else ""
+        if shown != reason and (item, reason) not in self._warned:
+            self._warned.add((item, reason))
+            raise InputError(
+                f"your reason holds a credential ({shown!r} without it), and git keeps the log: say it in other words, "
+                "or save the same words again to keep them"
+            )
 
     @contextmanager
     def _alone(self, item: Item, *, judging: bool = True) -> Iterator[None]:
@@ -129,6 +143,7 @@ class ReviewSession(Sitting):
         """Write why strict and one's own reading differ, or that they agree; then the next open item follows."""
         if seq and seq in self._answered:
             return self._answered[seq]
+        self._warn_of_credential(item, reason)
         with self._alone(item):
             own = self._log.own(item, self._author)
             if own is None:
