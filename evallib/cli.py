@@ -293,7 +293,9 @@ def _add_reading(commands: Any) -> None:
 
 def _add_planning(adjudicate: argparse.ArgumentParser) -> None:
     adjudicate.add_argument("--plan", action="store_true", help="draw what is to be read, before anybody reads")
-    adjudicate.add_argument("--passes", type=int, metavar="N", help="strict passes drawn of each part (default 60)")
+    adjudicate.add_argument(
+        "--passes", type=int, metavar="N", help="strict passes drawn of each part, or up to a quarter more (default 60)"
+    )
     adjudicate.add_argument("--twice", type=float, metavar="SHARE", help="for two readers (default 0.1)")
     again = "shown to its reader again, blind, after a week (default 0.05)"
     adjudicate.add_argument("--again", type=float, metavar="SHARE", help=again)

@@ -340,17 +340,19 @@ def plan_lines(id_: str, plan: Plan) -> list[str]:
     """What a plan drew, one row per stratum, and what it licenses should no drawn pass be false; never which items."""
     rows = []
     for one in plan.strata:
-        bound = f"{100 * clean_bound(len(one.items), one.of):.1f} %" if one.strict == "pass" else ""
         counts = [str(len(part)) for part in (one.items, one.twice, one.again)]
+        bound = f"{100 * clean_bound(len(one.items), one.of):.1f} %" if one.strict == "pass" else ""
+        if one.strict == "pass" and plan.passes < one.of:  # how many it is would tell a reader which run is which arm
+            counts = [f"{plan.passes}+", "", ""]
+            bound = f"{100 * clean_bound(plan.passes, one.of):.1f} %"
         rows.append([one.run, one.check or "(answer)", one.strict, str(one.of), *counts, bound])
     header = ["run", "check", "strict", "of", "drawn", "by two", "again", "bound"]
     many = "s" * (plan.after != 1)
     return [
         *(visible(line) for line in table(header, rows)),
         (
-            f"drawn: {sum(len(one.items) for one in plan.strata)} of {sum(one.of for one in plan.strata)}, seed "
-            f"{plan.seed}. bound: should no drawn pass be read as false, at most this share of the passes is false "
-            "(one-sided 95 %, Clopper and Pearson)."
+            f"seed {plan.seed}. +: and up to a quarter more, by the seed. bound: should no drawn pass be read as "
+            "false, at most this share of the passes is false (one-sided 95 %, Clopper and Pearson)."
         ),
         *[f"after {plan.after} reading{many} of these runs: their readers could know what was drawn"]
         * bool(plan.after),
