@@ -12,7 +12,7 @@ from evallib.judges import stored_votes
 from evallib.masking import Masks, masks_of
 from evallib.metrics import judge_words
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
-from evallib.standing import answer_digest, live_entries, standing_readings
+from evallib.standing import live_entries, standing_readings, why_stale
 from evallib.stdout import counted, visible
 from evallib.store import LoggedEntry, Run
 
@@ -224,7 +224,11 @@ def reading_lines(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
         more += [f"forked: {' '.join(place)}: two readings by {who}, neither amends the other" for who in stand.forked]
     in_force = {e.check: e for _, e in live_entries(log) if isinstance(e, Rubric) and e.suite == run.suite.suite}
     more += [f"rubric of {e.check or '(answer)'} by {e.author}: {_MASKS.mask(e.text)}" for e in in_force.values()]
-    more += [f"stale, not counted, {_why_stale(run, logged)}: {_about(logged)}" for logged in readings.stale]
+    more += [
+        f"stale, not counted, {why_stale(run, entry)}: {_about(logged)}"
+        for logged in readings.stale
+        if isinstance(entry := logged.entry, Reading)
+    ]
     more += [f"names what the run does not have: {_about(logged)}" for logged in readings.unknown]
     header = ["case", "sample", "check", "stands", "reading", "by", "cause", "reason"]
     return [*table(header, rows), *(visible(line).replace("\n", " ") for line in more)]
@@ -245,13 +249,6 @@ def _about(logged: LoggedEntry) -> str:
     assert isinstance(entry, Reading)  # only readings are stale or unknown
     item = f"{entry.case} {entry.sample} {entry.check or '(answer)'}"
     return f"{item}, {_reading_word(logged)} by {entry.author}, {logged.id}"
-
-
-def _why_stale(run: Run, logged: LoggedEntry) -> str:
-    entry = logged.entry
-    assert isinstance(entry, Reading)  # only readings are stale
-    same = entry.answer_digest == answer_digest(run.by_key[entry.case, entry.sample])
-    return "its rubric was replaced" if same else "of another answer"
 
 
 def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:

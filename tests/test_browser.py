@@ -352,3 +352,36 @@ def test_axe_finds_nothing_serious_in_light_and_dark(open_desk, runs, tmp_path):
         desk.press("n")
         desk.wait_for_phase("read")
     assert [(one["id"], node["target"], node["failureSummary"]) for one in found for node in one["nodes"]] == []
+
+
+IN_SIGHT = """part => {
+  const screen = document.querySelector(".evallib-review");
+  screen.scrollIntoView({ block: "start" });
+  const box = screen.querySelector(part).getBoundingClientRect();
+  const panel = screen.closest(".jp-WindowedPanel-outer, .jp-Notebook").getBoundingClientRect();
+  return box.height > 0 && box.top >= panel.top - 1 && box.bottom <= panel.bottom + 1;
+}"""
+CUT = "part => { const e = document.querySelector(`.evallib-review ${part}`); return e.scrollHeight - e.clientHeight; }"
+
+
+def test_a_small_window_hides_neither_status_nor_decision_nor_the_sample_in_the_queue(open_desk, runs, tmp_path):
+    desk = open_desk()
+    desk.page.set_viewport_size({"width": 1280, "height": 800})
+    place = next(number for number, (_, word) in enumerate(agreeing(runs, "small", tmp_path)) if word == "fail")
+    desk.press(*["j"] * place, "p")
+    desk.wait_for_phase("differ")
+    desk.press("4")
+    desk.type("x")
+    for part in (".status", ".tools", ".save", ".next", ".canned"):
+        assert desk.page.evaluate(IN_SIGHT, part), part
+    assert desk.page.evaluate(CUT, ".decision") <= 0
+    desk.page.set_viewport_size({"width": 700, "height": 800})
+    assert desk.page.evaluate(IN_SIGHT, ".status")
+    desk.page.locator(".evallib-review .row .case").first.evaluate("e => (e.textContent = 'long-'.repeat(40))")
+    row = desk.page.locator(".evallib-review .row").first
+    sample = row.locator(".name span").last
+    assert sample.inner_text().startswith(" · ")
+    assert (
+        sample.bounding_box()["x"] + sample.bounding_box()["width"]
+        <= row.bounding_box()["x"] + row.bounding_box()["width"]
+    )

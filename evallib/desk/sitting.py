@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from evallib.adjudication import strict_word
 from evallib.collector import collector_paused
-from evallib.desk.history import entry_line, said_of
+from evallib.desk.history import entry_line, said_of, state_of
 from evallib.desk.logbook import AnswerId, Logbook, answer_of
 from evallib.desk.looks import Looks
 from evallib.desk.plans import Asked, again_reading, asked_of, drawn_items, find_plan
@@ -312,12 +312,14 @@ class Sitting:
         verdicts = [v._replace(reason=hide(v.reason)) for v in run.verdicts_of[key] if item.check in {"", v.check_id}]
         against = [v for v in verdicts if v.passed is False or v.status == "not_scored"]
         against.sort(key=lambda v: v.check_id not in outcome.failed)
+        state = state_of(self._log.stand(item), self._log.stale(item), self._author)
+        said = said_of(self._log.stands(answer_of(item)).values(), self._author)
         return Reveal(
             strict_word(run, *item[1:]),
             replace(outcome, reason=hide(outcome.reason)),
             tuple(against),
             tuple(v for v in verdicts if v not in against),
-            tuple(map(hide, said_of(self._log.stands(answer_of(item)).values(), self._author))),
+            tuple(map(hide, (*state, *said))),
             "" if self.hidden else str(run.plan.get("target", {}).get("model") or ""),
         )
 
