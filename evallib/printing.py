@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from evallib.caption import judge_words
 from evallib.desk.plans import clean_bound
 from evallib.entries import Plan, Reading, Rubric
 from evallib.judges import stored_votes
 from evallib.masking import Masks, masks_of
-from evallib.metrics import judge_words
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
 from evallib.standing import live_entries, standing_readings, why_stale
 from evallib.stdout import counted, visible
@@ -215,7 +215,8 @@ def reading_lines(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
         place = [item[0], str(item[1]), item[2] or "(answer)"]
         hide = masks_of(run.by_key[item[:2]]).mask
         for logged in stand.entries:
-            said = [_reading_word(logged), logged.entry.author, stand.cause(logged), hide(stand.reason(logged))]
+            why = hide(stand.reason(logged))
+            said = [_reading_word(logged), logged.entry.author, stand.cause(logged), why, logged.id]
             rows.append([_cell(cell) for cell in [*place, stand.state, *said]])
         if stand.resolution is not None:
             held = stand.resolution.entry
@@ -230,7 +231,7 @@ def reading_lines(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
         if isinstance(entry := logged.entry, Reading)
     ]
     more += [f"names what the run does not have: {_about(logged)}" for logged in readings.unknown]
-    header = ["case", "sample", "check", "stands", "reading", "by", "cause", "reason"]
+    header = ["case", "sample", "check", "stands", "reading", "by", "cause", "reason", "id"]
     return [*table(header, rows), *(visible(line).replace("\n", " ") for line in more)]
 
 

@@ -39,9 +39,7 @@ def adjudicate(given: Arguments) -> int:
         return _queue(given, runs)
     if say is not _rubric and len(runs) != 1:
         raise InputError("one entry is about one run: name one RUN")
-    with locked(
-        [run.folder for run in runs]
-    ):  # what another of one's own sittings says meanwhile comes before or after
+    with locked([run.folder for run in runs]):  # what another sitting of the same person says comes before or after
         print(append_entry(given.adjudications, say(given, runs, read_log(given.adjudications))).id)
     return 0
 
