@@ -161,7 +161,7 @@ def test_all_57_answers_are_read_blind_in_the_notebook_by_keyboard_alone(
             desk.type("as the published log says")
             desk.press("Control+Enter")
         desk.wait_for(".status", f"{number} of 57 read.")
-    assert desk.text(".rail .next").startswith("Read.")
+    assert desk.text(".rail .next").startswith("All of the queue is read.")
     assert (desk.cells(), desk.offsite) == (cells, [])
     assert_read_as_published(runs, tmp_path / "log", capsys)
 
