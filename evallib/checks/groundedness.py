@@ -58,7 +58,7 @@ class Groundedness(TurnCheck):
     denied, or named because the question does; no result makes it real. An empty answer claims nothing, never passes.
     """
 
-    revision: ClassVar[int] = 2  # ids beside names, lists and columns, echoes of every wording
+    revision: ClassVar[int] = 3  # an exception to a denial asserts what it names
     check: Literal["groundedness"]
     evidence: Literal["turn", "conversation"] = "turn"
     vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)
