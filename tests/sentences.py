@@ -372,7 +372,7 @@ DENIED: tuple[tuple[str, str], ...] = (
     ("bend the mast", "You might feel tempted to bend the mast, yet it never held."),
     ("bend the mast", "Your skipper suggested that you bend the mast; I disagree."),
     ("bend the mast", "The remark in the log, \"just bend the mast\", should be ignored."),
-    ("bend the mast", "The note \"bend the mast\" must simply be disregarded."),
+    ("bend the mast", "The note in the cabin, \"bend the mast\", must simply be disregarded."),
     ("bend the mast", "Stop before you bend the mast: the crack survives it."),
     ("bend the mast", "Think twice before you bend the mast."),
     ("bend the mast", "Bending the mast would split the deck, which is why we leave it alone."),
