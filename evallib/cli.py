@@ -337,6 +337,12 @@ def _add_ruling(commands: Any) -> None:
     for command in (lock, close):
         command.add_argument("--by", default="", metavar="NAME", help="who says so")
         command.add_argument("--reason", default="", metavar="TEXT")
+    words = (
+        "how criteria changed after answers were read: every rescoring, each author's predictions, each check's ledger"
+    )
+    criteria = _command(commands, "criteria", "criteria", words)
+    criteria.add_argument("subject", nargs="+", metavar="SUITE|RUN", help="runs, or suites whose stored runs are meant")
+    _json(criteria)
 
 
 def _add_keeping(commands: Any) -> None:

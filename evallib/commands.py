@@ -16,12 +16,12 @@ from evallib.collector import collector_paused
 from evallib.errors import InputError
 from evallib.keeping import verify
 from evallib.reviewing import adjudicate
-from evallib.ruling import close, lock
+from evallib.ruling import close, criteria, lock
 from evallib.stdout import counted, print_json, print_lines, visible
 
 __all__ = [
-    "adjudicate", "agreement", "calibrate", "close", "compare", "demo", "gate", "import_", "lock", "metrics", "report",
-    "rescore", "run", "serve_script", "show", "track", "validate", "verify",
+    "adjudicate", "agreement", "calibrate", "close", "compare", "criteria", "demo", "gate", "import_", "lock",
+    "metrics", "report", "rescore", "run", "serve_script", "show", "track", "validate", "verify",
 ]  # fmt: skip
 
 Arguments = argparse.Namespace
@@ -251,7 +251,7 @@ def rescore(given: Arguments) -> int:
     from evallib.printing import rescored_lines
     from evallib.rescoring.apply import rescore as apply
     from evallib.rescoring.rules import Acceptance
-    from evallib.store import open_run
+    from evallib.store import open_run, read_log
 
     runs = [open_run(reference, given.data) for reference in given.run]
     if len({found.id for found in runs}) < len(runs):
@@ -271,7 +271,20 @@ def rescore(given: Arguments) -> int:
         print_json(rescored.as_dict())
     else:
         print_lines(rescored_lines(rescored.as_dict()))
+        if rescored.logged is not None:
+            print_lines(["", *_record(rescored, read_log(given.adjudications))])
     return 0
+
+
+def _record(rescored: Any, log: Any) -> list[str]:
+    """How its author's predictions came out so far, and how often each check it changes was amended."""
+    from evallib.criteria_lines import record_lines
+    from evallib.rescoring.ledger import amendments, predictions
+
+    changed = {change.check for change in rescored.entry.changes}
+    ledger = amendments([one.run for one in rescored.runs], log)
+    records = [one for one in predictions(log) if one.author == rescored.entry.author]
+    return record_lines(records, [one for one in ledger if one.check in changed])
 
 
 def report(given: Arguments) -> int:

@@ -281,17 +281,21 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
             str(f["sample"]),
             f"{f['from']} -> {f['to']}",
             "expected" if f["expected"] else "UNEXPECTED",
+            f["read"] if f["read"] == "read" else f["read"].upper(),
             ", ".join(f["checks"]),
         ]
         for f in rescored["flips"]
     ]
-    lines += table(["run", "case", "sample", "flip", "", "checks"], rows) if rows else []
+    lines += table(["run", "case", "sample", "flip", "", "", "checks"], rows) if rows else []
     lines += [f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in rescored["missed"]]
     lines += [
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
         for e in rescored["elsewhere"]
     ]
     lines += [f"the rescoring itself would be refused: {said}" for said in rescored["would_refuse"]]
+    lines.append(rescored["rule"])
+    if rescored["own_readings_only"]:
+        lines.append("licensed by nobody's reading but its author's own")
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
     return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines
