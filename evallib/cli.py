@@ -164,7 +164,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    for add in (_add_running, _add_reading, _add_reporting, _add_keeping):
+    for add in (_add_running, _add_reading, _add_learning, _add_reporting, _add_keeping):
         add(commands)
     return parser
 
@@ -288,6 +288,15 @@ def _add_reading(commands: Any) -> None:
     agreement = _command(commands, "agreement", "agreement", words)
     agreement.add_argument("run", nargs="+")
     _json(agreement)
+
+
+def _add_learning(commands: Any) -> None:
+    words = "write what people read beside a suite, so that every later criterion is tried on it"
+    learned = _command(commands, "regressions", "regressions", words)
+    learned.add_argument("run", nargs="+")
+    learned.add_argument("--suite", type=suite_path, required=True)
+    learned.add_argument("--check", action="store_true", help="write nothing; status 2 where the file lacks something")
+    _trust_code(learned)
 
 
 def _add_planning(adjudicate: argparse.ArgumentParser) -> None:

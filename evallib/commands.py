@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from evallib.auditing import agreement
-from evallib.authoring import calibrate, validate
+from evallib.authoring import calibrate, regressions, validate
 from evallib.collector import collector_paused
 from evallib.errors import InputError
 from evallib.keeping import verify
@@ -19,8 +19,8 @@ from evallib.reviewing import adjudicate
 from evallib.stdout import counted, print_json, print_lines, visible
 
 __all__ = [
-    "adjudicate", "agreement", "calibrate", "compare", "demo", "gate", "import_", "metrics", "report", "rescore", "run",
-    "serve_script", "show", "track", "validate", "verify",
+    "adjudicate", "agreement", "calibrate", "compare", "demo", "gate", "import_", "metrics", "regressions", "report",
+    "rescore", "run", "serve_script", "show", "track", "validate", "verify",
 ]  # fmt: skip
 
 Arguments = argparse.Namespace

@@ -24,6 +24,7 @@ from evallib.judging import JudgePanel, Jury
 from evallib.provenance import build, host, versions
 from evallib.records import ERROR_STATUSES, Sample, SampleKey, Turn, Verdict, digest
 from evallib.scoring import score_samples
+from evallib.selfchecks.regressions import Regressions, load_regressions
 from evallib.selfchecks.selfcheck import self_check
 from evallib.store import Journal, Run, begin_run, finish_run, readable_runs
 from evallib.store.calibrations import known_calibrations
@@ -112,7 +113,8 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
     if suite.recorded:
         raise InputError(f"{suite_path}: this suite describes an imported run and cannot be run")
     deadlines = deadlines or suite.deadlines
-    plan = _plan(suite, text, target, options, judge) | {"deadlines": deadlines.model_dump()}
+    kept = load_regressions(suite_path, suite)
+    plan = _plan(suite, text, target, options, judge, kept) | {"deadlines": deadlines.model_dump()}
     run = _resumed(run_folder(data, options.run_id), plan) if options.resume else None
     make_ready(target)
     if judge is not None:
@@ -292,8 +294,10 @@ def _completions(
         count -= len(troubles)
 
 
-def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None) -> dict[str, Any]:
-    shown = self_check(suite)
+def _plan(  # noqa: PLR0917  # all that is written down before the first sample
+    suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None, kept: Regressions
+) -> dict[str, Any]:
+    shown = self_check(suite, kept.kept)
     failures = shown.problems
     if failures:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
@@ -314,6 +318,7 @@ def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge:
             "failures": 0,
             "unproven": list(shown.unproven),
             "digest": digest([p.model_dump(mode="json") for p in suite.probes], 16),
+            **({"regressions": {"tried": shown.regressions, "digest": kept.digest}} if kept.kept else {}),
         },
         "target": identify(target),
         "judge": None if judge is None else dict(judge.identity()),

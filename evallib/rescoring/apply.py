@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from evallib.rescoring.entry import (
     refuse_misnamed,
     refuse_unlisted,
 )
+from evallib.rescoring.lessons import tried
 from evallib.rescoring.rejudging import rejudge, to_be_asked
 from evallib.scoring import fold_all, score_samples
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
@@ -86,6 +88,8 @@ class Rescored(NamedTuple):
     """Votes read from replies that were had before."""
     would_refuse: tuple[str, ...] = ()
     """What the rescoring itself would say no to, in a preview; the first for each run and rule."""
+    regressions: Mapping[str, Any] | None = None
+    """What the changed suite says of the answers beside it that people read; None where none are there."""
 
     def as_dict(self) -> dict[str, Any]:
         """The object `rescore --json` prints."""
@@ -107,6 +111,7 @@ class Rescored(NamedTuple):
             "reverse": [flip for flip in flips if flip["to"] == "fail"],
             "predicted_after_preview": self.entry.predicted_after_preview,
             "would_refuse": list(self.would_refuse),
+            "regressions": self.regressions,
             "post_hoc": True,
             "label": _label(self.entry),
         }
@@ -142,14 +147,15 @@ def rescore(
         _refuse_other_questions(run, suite)
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
+    read = tried(suite_path, suite, log)
     expects = digest([e.model_dump() for e in written.expects], 16)
     criteria = criteria_digests(runs, suite)
-    refused = _refusals(runs, suite, written, log, jury)
+    refused = chain(_refusals(runs, suite, written, log, jury), map(InputError, read.refused))
     if preview:
         said = tuple(dict.fromkeys(str(error) for error in refused))
         rescored = tuple(rescore_run(run, suite, written, jury=jury) for run in runs)
         stamp_preview(adjudications, suite.digest, written.slug, expects, criteria)
-        return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(jury), said)
+        return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(jury), said, read.told)
     for error in refused:
         raise error
     seen = preview_stamps(adjudications, suite.digest, written.slug, criteria)
@@ -161,7 +167,7 @@ def rescore(
             "predicted_after_preview": any(stamp != expects for stamp in seen),
         }
     )
-    return _written_beside(runs, suite, text, entry, adjudications, jury)
+    return _written_beside(runs, suite, text, entry, adjudications, jury)._replace(regressions=read.told)
 
 
 def _refusals(
