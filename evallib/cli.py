@@ -326,6 +326,8 @@ def _add_reporting(commands: Any) -> None:
     report.add_argument("run", nargs="+")
     report.add_argument("--notebook", action="append", default=[], metavar="N", help="only this notebook; repeatable")
     report.add_argument("--out", type=Path, default=Path("build/report"))
+    words = "write all that is published of the runs into this new folder, which proves itself"
+    report.add_argument("--bundle", type=Path, metavar="DIR", help=words)
     report.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
     track = _command(commands, "track", "track", "export a run to MLflow; repeating it changes nothing")
     track.add_argument("run")
@@ -343,7 +345,7 @@ def _add_keeping(commands: Any) -> None:
         "--tools", type=Path, metavar="FILE", help="adk-evalset: the target's tools, to check names by"
     )
     verify = _command(commands, "verify", "verify", "hash every stored file again, and check the log")
-    verify.add_argument("run", help="a run id, a run folder, a data folder, or a log of adjudications alone")
+    verify.add_argument("run", help="a run, a data folder, a log of adjudications alone, or a bundle")
     verify.add_argument("--since", default="", metavar="REV", help="git: entries may only have been added since then")
 
 

@@ -267,15 +267,28 @@ def rescore(given: Arguments) -> int:
 
 
 def report(given: Arguments) -> int:
-    """Execute the notebooks into self-contained pages."""
+    """Execute the notebooks into self-contained pages; or write all that is published of some runs into one folder."""
     from evallib.report import ReportOrder, build_report, refuse_report
 
+    if given.bundle:
+        return _bundle(given)
     asked = (given.data, given.adjudications, given.out, tuple(given.notebook), _pairs(given.parameter, "-p"))
     orders = [ReportOrder(reference, *asked) for reference in given.run]
     for order in orders:
         refuse_report(order)
     for order in orders:
         print(build_report(order))
+    return 0
+
+
+def _bundle(given: Arguments) -> int:
+    from evallib.publishing.bundle import make_bundle
+    from evallib.publishing.proof import bundle_digest
+
+    if given.notebook or given.parameter:
+        raise InputError("a bundle holds the whole report; leave out --notebook and -p, or leave out --bundle")
+    made = make_bundle(given.run, given.bundle, given.data, given.adjudications)
+    print_lines([f"{made}: digest {bundle_digest(made)}", f"prove it with `evallib verify {made}`"])
     return 0
 
 

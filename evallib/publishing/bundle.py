@@ -1,0 +1,152 @@
+"""Puts everything that is published of some runs into one new folder, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evallib.errors import InputError
+from evallib.provenance import versions
+from evallib.publishing.contents import calibration_files, concerning, elsewhere, preview_files
+from evallib.publishing.criteria import criteria_changelog
+from evallib.publishing.quoted import chart_files, figures_csv, figures_json, quoted_figures
+from evallib.publishing.readme import readme
+from evallib.store import LoggedEntry, Run, list_runs, open_run, read_log, standing_rescorings
+from evallib.store.files import publish_folder, sha256_of, staging_folder, write_new
+from evallib.views import READ, view_names
+
+__all__ = ["FACTS", "MANIFEST", "bundled_files", "derived", "facts_of", "make_bundle", "manifest_text"]
+
+FACTS = "bundle.json"
+MANIFEST = "MANIFEST.sha256"
+_ATTRIBUTES = b"* -text\n"
+"""With other line ends nothing fits its hash."""
+
+
+def make_bundle(runs: Sequence[str], out: Path, data: Path, adjudications: Path, *, pages: bool = True) -> Path:
+    """Write the bundle of the runs to the new folder `out`; `pages` leaves the HTML reports out when false.
+
+    Everything derived is made from the copies in the bundle, and the bundle is proven before it gets its name.
+    InputError when a run is incomplete or changed, or `out` is there already.
+    """
+    from evallib.publishing.proof import prove
+
+    opened = [open_run(reference, data) for reference in runs]
+    _refuse(opened, out)
+    log = concerning(opened, read_log(adjudications))
+    with staging_folder(out) as staged:
+        _copy(opened, log, staged, data, adjudications)
+        left_out = _left_out(opened, data)
+        _derive(staged, [run.id for run in opened], left_out, pages=pages)
+        proof = prove(staged)
+        if proof.problems:
+            raise InputError(f"{proof.problems[0].replace(str(staged), str(out))}; nothing was published")
+        if out.exists():
+            out.rmdir()
+        publish_folder(staged, out)
+    return out
+
+
+def _refuse(runs: Sequence[Run], out: Path) -> None:
+    if len({run.id for run in runs}) < len(runs):
+        raise InputError("the same run is named twice; name each run once")
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise InputError(f"{out}: exists already and is never overwritten; name a new folder with --bundle")
+    for run in runs:
+        _ = run.manifest  # of an incomplete run nothing is published
+
+
+def _copy(runs: Sequence[Run], log: Sequence[LoggedEntry], staged: Path, data: Path, adjudications: Path) -> None:
+    for run in runs:
+        place = staged / "data" / "runs" / run.id
+        for name in dict.fromkeys(("plan.json", "suite.yaml", *run.manifest["files"], "run.json")):
+            if Path(name).name != name:
+                raise InputError(
+                    f"{run.folder / 'run.json'}: names the file {name!r}, which is not in the run's folder"
+                )
+            _copied(run.folder / name, place / name)
+        for one in standing_rescorings(run, log):
+            shutil.copytree(one.folder, place / "rescored" / one.name)
+    for path in calibration_files(data, runs):
+        _copied(path, staged / "data" / "calibrations" / path.name)
+    wanted = {logged.id for logged in log}
+    entries = [path for path in (adjudications / "entries").rglob("*.yaml") if path.stem in wanted]
+    (staged / "adjudications" / "entries").mkdir(parents=True, exist_ok=True)
+    for path in (*entries, *preview_files(adjudications, log), adjudications / "RULE.yaml"):
+        if path.exists():
+            _copied(path, staged / "adjudications" / path.relative_to(adjudications))
+
+
+def _copied(path: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, to)
+
+
+def _left_out(runs: Sequence[Run], data: Path) -> list[str]:
+    """Complete runs of the same suites that lie beside the published ones."""
+    ids, suites = {run.id for run in runs}, {run.plan["suite"] for run in runs}
+    return [run.id for run in list_runs(data) if run.plan["suite"] in suites and run.id not in ids]
+
+
+def _derive(staged: Path, runs: Sequence[str], left_out: Sequence[str], *, pages: bool) -> None:
+    made = {"evallib": versions()["evallib"], "made": datetime.now(UTC).isoformat(timespec="seconds")}
+    facts = {**made, **facts_of(staged, runs), "left_out": list(left_out)}
+    write_new(staged / FACTS, (json.dumps(facts, indent=1, ensure_ascii=False) + "\n").encode())
+    for name, content in derived(staged, facts).items():
+        write_new(staged / name, content)
+    for run in runs:
+        for name, spec, picture in chart_files(run, staged / "data", staged / "adjudications"):
+            write_new(staged / "figures" / run / f"{name}.json", (json.dumps(spec, ensure_ascii=False) + "\n").encode())
+            write_new(staged / "figures" / run / f"{name}.svg", picture.encode())
+    if pages:
+        _pages(staged, runs)
+    write_new(staged / ".gitattributes", _ATTRIBUTES)
+    write_new(staged / MANIFEST, manifest_text(staged).encode())
+
+
+def _pages(staged: Path, runs: Sequence[str]) -> None:
+    from evallib.report import ReportOrder, build_report
+
+    for run in runs:
+        build_report(ReportOrder(run, staged / "data", staged / "adjudications", staged / "report"))
+        shutil.rmtree(staged / "report" / run)  # the executed copies name this machine's folders
+
+
+def facts_of(root: Path, runs: Sequence[str]) -> dict[str, Any]:
+    """What can be told of a bundle from the runs and the log it holds."""
+    log = read_log(root / "adjudications")
+    opened = [open_run(run, root / "data") for run in runs]
+    return {
+        "runs": list(runs),
+        "entries": [logged.id for logged in log],
+        "without_readings": [run.id for run in opened if READ not in view_names(run, log)],
+        "elsewhere": elsewhere(opened, log),
+    }
+
+
+def derived(root: Path, facts: Mapping[str, Any]) -> dict[str, bytes]:
+    """The texts of a bundle that follow from the rest of it, by their place in it."""
+    log = read_log(root / "adjudications")
+    opened = [open_run(run, root / "data") for run in facts["runs"]]
+    quoted = [one for run in facts["runs"] for one in quoted_figures(run, root / "data", root / "adjudications", log)]
+    return {
+        "figures/figures.json": figures_json(quoted),
+        "figures/figures.csv": figures_csv(quoted),
+        "criteria.md": criteria_changelog(opened, log).encode(),
+        "README.md": readme(facts, quoted).encode(),
+    }
+
+
+def bundled_files(root: Path) -> Iterator[Path]:
+    """Every file of a bundle but its manifest and what git keeps of it, sorted by place; links too."""
+    found = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
+    yield from sorted(p for p in found if p != root / MANIFEST and p.relative_to(root).parts[0] != ".git")
+
+
+def manifest_text(root: Path) -> str:
+    """`<sha256>  <place>`, a line per file, as `sha256sum -c` reads it."""
+    return "".join(f"{sha256_of(path)}  {path.relative_to(root).as_posix()}\n" for path in bundled_files(root))
