@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evallib.selfchecks.selfcheck import SelfCheck
     from evallib.suite import Suite
 
-__all__ = ["calibrate", "regressions", "validate"]
+__all__ = ["calibrate", "regressions", "seal", "validate"]
 
 Arguments = argparse.Namespace
 _QUIET_S = 2.0
@@ -109,6 +109,19 @@ def regressions(given: Arguments) -> int:
     bad = sum(one["must"] == "fail" for one in lessons.new)
     what = f"{len(lessons.new)} added ({bad} that must fail, {len(lessons.new) - bad} that must pass)"
     print_lines([f"{kept.path}: {what}, {lessons.known} there already", *lessons.in_clear])
+    return 0
+
+
+def seal(given: Arguments) -> int:
+    """Seal a holdout suite that lies outside the repository: by digest, for a number of runs."""
+    from evallib.sealing import make_seal, seal_suite
+    from evallib.suite import load_suite
+
+    suite = load_suite(given.suite, trust_code=given.trust_code)
+    asked = make_seal(suite, budget=given.budget, author=given.by, reason=given.reason)
+    logged = seal_suite(given.suite, suite, given.adjudications, asked)
+    runs = counted(given.budget, "run")
+    print_lines([f"sealed {suite.suite} (digest {suite.digest[:16]}) for {runs}: {logged.id}"])
     return 0
 
 

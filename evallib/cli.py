@@ -164,7 +164,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    for add in (_add_running, _add_reading, _add_learning, _add_reporting, _add_keeping):
+    for add in (_add_running, _add_reading, _add_learning, _add_sealing, _add_reporting, _add_keeping):
         add(commands)
     return parser
 
@@ -246,6 +246,7 @@ def _add_reading(commands: Any) -> None:
     metrics.add_argument("run", nargs="+")
     metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
     metrics.add_argument("--k", default="", metavar="1,2,5")
+    metrics.add_argument("--holdout", default="", metavar="RUN", help="visible minus this run of a sealed suite")
     metrics.add_argument("--summary", action="store_true", help="five fields, as a CI step reads them")
     _json(metrics)
     gate = _command(commands, "gate", "gate", "decide the release gate over one view of one run")
@@ -297,6 +298,16 @@ def _add_learning(commands: Any) -> None:
     learned.add_argument("--suite", type=suite_path, required=True)
     learned.add_argument("--check", action="store_true", help="write nothing; status 2 where the file lacks something")
     _trust_code(learned)
+
+
+def _add_sealing(commands: Any) -> None:
+    words = "seal a holdout suite outside the repository: a counted number of runs, and rates alone come out"
+    sealed = _command(commands, "seal", "seal", words)
+    sealed.add_argument("suite", type=Path)
+    sealed.add_argument("--budget", type=int, required=True, metavar="N", help="how many runs there may ever be")
+    sealed.add_argument("--by", default="", metavar="NAME")
+    sealed.add_argument("--reason", default="")
+    _trust_code(sealed)
 
 
 def _add_planning(adjudicate: argparse.ArgumentParser) -> None:

@@ -24,6 +24,7 @@ from evallib.judging import JudgePanel, Jury
 from evallib.provenance import build, host, versions
 from evallib.records import ERROR_STATUSES, Sample, SampleKey, Turn, Verdict, digest
 from evallib.scoring import score_samples
+from evallib.sealing import admit
 from evallib.selfchecks.regressions import Regressions, load_regressions
 from evallib.selfchecks.selfcheck import self_check
 from evallib.store import Journal, Run, begin_run, finish_run, readable_runs
@@ -94,6 +95,7 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
     options: RunOptions,
     data: Path,
     *,
+    adjudications: Path | None = None,
     judge: JudgePanel | None = None,
     deadlines: Deadlines | None = None,
     progress: Callable[[Iterable[int], int, int], Iterable[int]] | None = None,
@@ -101,7 +103,8 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
 ) -> Run:
     """Run the suite in `suite_path` and store the run under `data`; with `options.resume`, continue it.
 
-    `deadlines` stand in for the suite's own. `tell` is given what judges will take, and warnings about them.
+    `adjudications` is the log, where the seal of a sealed suite and each use of it stand. `deadlines` stand in for the
+    suite's own. `tell` is given what judges will take, and warnings about them.
 
     InputError when suite, options or an existing run forbid it (nothing is written), IncompleteError when it was
     stopped and can be resumed.
@@ -119,8 +122,11 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
     make_ready(target)
     if judge is not None:
         judge.preflight()
+    plan |= admit(suite_path, suite, options, adjudications, data)
     if run is None:
         run = begin_run(data, plan, text)
+    elif run.plan.get("seal") != plan.get("seal"):
+        raise InputError(f"run {run.id!r} cannot be resumed: it was not begun under the seal of its suite")
     jury = None if judge is None else _jury(judge, plan, options, data, tell)
     with Journal(run.folder / "journal.jsonl") as journal, jury or nullcontext():
         if run.complete:  # whoever held the lock has finished the run: the journal is the empty one made just now

@@ -9,12 +9,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evallib.charts import to_svg
+from evallib.charts.drawing import spec_of
 from evallib.errors import InputError
+from evallib.locks import lock_words
 from evallib.provenance import versions
 from evallib.publishing.contents import calibration_files, concerning, elsewhere, preview_files
 from evallib.publishing.criteria import criteria_changelog
-from evallib.publishing.quoted import chart_files, figures_csv, figures_json, quoted_figures
+from evallib.publishing.quoted import drawings, figures_csv, figures_json, quoted_figures
 from evallib.publishing.readme import readme
+from evallib.rule import FILE as RULE
+from evallib.rule import load_rule
 from evallib.store import LoggedEntry, Run, list_runs, open_run, read_log, standing_rescorings
 from evallib.store.files import publish_folder, sha256_of, staging_folder, write_new
 from evallib.views import READ, view_names
@@ -76,9 +81,9 @@ def _copy(runs: Sequence[Run], log: Sequence[LoggedEntry], staged: Path, data: P
     wanted = {logged.id for logged in log}
     entries = [path for path in (adjudications / "entries").rglob("*.yaml") if path.stem in wanted]
     (staged / "adjudications" / "entries").mkdir(parents=True, exist_ok=True)
-    for path in (*entries, *preview_files(adjudications, log), adjudications / "RULE.yaml"):
-        if path.exists():
-            _copied(path, staged / "adjudications" / path.relative_to(adjudications))
+    for path in (*entries, *preview_files(adjudications, log)):
+        _copied(path, staged / "adjudications" / path.relative_to(adjudications))
+    _copied(load_rule(adjudications).path, staged / "adjudications" / RULE)
 
 
 def _copied(path: Path, to: Path) -> None:
@@ -99,9 +104,10 @@ def _derive(staged: Path, runs: Sequence[str], left_out: Sequence[str], *, pages
     for name, content in derived(staged, facts).items():
         write_new(staged / name, content)
     for run in runs:
-        for name, spec, picture in chart_files(run, staged / "data", staged / "adjudications"):
-            write_new(staged / "figures" / run / f"{name}.json", (json.dumps(spec, ensure_ascii=False) + "\n").encode())
-            write_new(staged / "figures" / run / f"{name}.svg", picture.encode())
+        for name, chart in drawings(run, staged / "data", staged / "adjudications"):
+            spec = json.dumps(spec_of(chart), ensure_ascii=False)
+            write_new(staged / "figures" / run / f"{name}.json", f"{spec}\n".encode())
+            write_new(staged / "figures" / run / f"{name}.svg", to_svg(chart).encode())
     if pages:
         _pages(staged, runs)
     write_new(staged / ".gitattributes", _ATTRIBUTES)
@@ -125,6 +131,7 @@ def facts_of(root: Path, runs: Sequence[str]) -> dict[str, Any]:
         "entries": [logged.id for logged in log],
         "without_readings": [run.id for run in opened if READ not in view_names(run, log)],
         "elsewhere": elsewhere(opened, log),
+        "locks": {run.id: lock_words(run, log) for run in opened},
     }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evallib.entries import Rescoring
+from evallib.locks import covering
 from evallib.store import LoggedEntry, Run
 from evallib.store.files import files_below
 from evallib.strict_yaml import load_yaml
@@ -18,12 +19,14 @@ __all__ = ["calibration_files", "concerning", "elsewhere", "preview_files"]
 def concerning(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> list[LoggedEntry]:
     """The entries about the runs or their suites, all that these name, and what takes any of them back; oldest first.
 
+    Locks that hold a run are there too, whatever runs they name.
     An entry that spans more runs than these is there whole, with the readings that it cites.
     """
     ids, suites = {run.id for run in runs}, {run.plan["suite"] for run in runs}
     known = {logged.id for logged in log}
     names = {logged.id: _strings(logged.entry.model_dump(mode="json")) & known for logged in log}
     chosen = {logged.id for logged in log if _about(logged.entry, ids, suites)}
+    chosen |= {logged.id for run in runs for logged in covering(run, log)}
     alone = {logged.id for logged in log if not _about(logged.entry)}
     while True:
         grown = chosen | {name for id_ in chosen for name in names[id_]} | {id_ for id_ in alone if names[id_] & chosen}

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from evallib.charts.drawing import spec_of
 from evallib.errors import EvallibError, InputError
 from evallib.publishing.bundle import FACTS, MANIFEST, bundled_files, derived, facts_of
-from evallib.publishing.quoted import chart_files
+from evallib.publishing.quoted import drawings
 from evallib.store import Verification, open_run, verify_log, verify_run
 from evallib.store.files import sha256_of
 
@@ -126,7 +127,7 @@ def _uncited(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _charts(root: Path, run: str) -> Iterator[str]:
     folder = root / "figures" / run
-    drawn = {name: spec for name, spec, _ in chart_files(run, root / "data", root / "adjudications")}
+    drawn = {name: spec_of(chart) for name, chart in drawings(run, root / "data", root / "adjudications")}
     there = {path.stem for path in folder.glob("*.json")} if folder.is_dir() else set()
     yield from (
         f"{folder / name}.json: is missing, or is no chart of run {run!r}" for name in sorted(there ^ set(drawn))

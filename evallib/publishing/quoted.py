@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evallib.charts import to_svg
-from evallib.charts.drawing import Drawing, spec_of
+from evallib.charts.drawing import AltairChart, Drawing
 from evallib.exhibits import Exhibits, flat_figures, open_exhibits
 from evallib.figures import Figures
 from evallib.records import STRICT
@@ -18,7 +17,7 @@ from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.views import READ
 
-__all__ = ["chart_files", "figures_csv", "figures_json", "quoted_figures", "said_by"]
+__all__ = ["drawings", "figures_csv", "figures_json", "quoted_figures", "said_by"]
 
 _COLUMNS = ("run", "view", "post_hoc", "label", "figure", "value")
 
@@ -71,11 +70,11 @@ def figures_csv(quoted: Sequence[Mapping[str, Any]]) -> bytes:
     return sink.getvalue().encode()
 
 
-def chart_files(run: str, data: Path, adjudications: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """(name, Vega-Lite specification, SVG) of each chart of a run."""
+def drawings(run: str, data: Path, adjudications: Path) -> Iterator[tuple[str, AltairChart]]:
+    """(name, chart) of each chart of a run."""
     exhibits = open_exhibits(run, data=data.resolve(), adjudications=adjudications.resolve())
     for name, drawing in _drawings(exhibits):
-        yield name, spec_of(drawing.chart), to_svg(drawing.chart)
+        yield name, drawing.chart
 
 
 def _drawings(exhibits: Exhibits) -> Iterator[tuple[str, Drawing]]:

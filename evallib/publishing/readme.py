@@ -57,6 +57,7 @@ def _figures(quoted: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _open(facts: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("## Locks", "", *(f"- `{run}`: {quiet(words)}" for run, words in facts["locks"].items()), "")
     yield from ("## What is not here", "")
     silent, other, left = (facts[name] for name in ("without_readings", "elsewhere", "left_out"))
     yield f"- Quoted without any reading: {_names(silent)}."
