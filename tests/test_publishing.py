@@ -11,9 +11,10 @@ from evallib.adjudication import make_reading
 from evallib.cli import main
 from evallib.entries import Withdrawal
 from evallib.errors import IncompleteError, InputError
-from evallib.publishing.bundle import MANIFEST, make_bundle, manifest_text
+from evallib.publishing.bundle import make_bundle
 from evallib.publishing.contents import concerning
 from evallib.publishing.criteria import quiet
+from evallib.publishing.parts import MANIFEST, manifest_text
 from evallib.publishing.proof import bundle_digest, is_bundle, prove
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore

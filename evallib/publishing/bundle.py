@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from evallib.charts import to_svg
 from evallib.charts.drawing import spec_of
 from evallib.errors import InputError
-from evallib.locks import lock_words
 from evallib.provenance import versions
-from evallib.publishing.contents import calibration_files, concerning, elsewhere, preview_files
-from evallib.publishing.criteria import criteria_changelog
-from evallib.publishing.quoted import drawings, figures_csv, figures_json, quoted_figures
-from evallib.publishing.readme import readme
+from evallib.publishing.contents import calibration_files, concerning, preview_files
+from evallib.publishing.parts import FACTS, MANIFEST, derived, facts_of, manifest_text
+from evallib.publishing.proof import prove
+from evallib.publishing.quoted import drawings
 from evallib.rule import FILE as RULE
 from evallib.rule import load_rule
 from evallib.store import LoggedEntry, Run, list_runs, open_run, read_log, standing_rescorings
-from evallib.store.files import publish_folder, sha256_of, staging_folder, write_new
-from evallib.views import READ, view_names
+from evallib.store.files import publish_folder, staging_folder, write_new
 
-__all__ = ["FACTS", "MANIFEST", "bundled_files", "derived", "facts_of", "make_bundle", "manifest_text"]
+__all__ = ["make_bundle"]
 
-FACTS = "bundle.json"
-MANIFEST = "MANIFEST.sha256"
 _ATTRIBUTES = b"* -text\n"
 """With other line ends nothing fits its hash."""
 
@@ -38,8 +33,6 @@ def make_bundle(runs: Sequence[str], out: Path, data: Path, adjudications: Path,
     Everything derived is made from the copies in the bundle, and the bundle is proven before it gets its name.
     InputError when a run is incomplete or changed, or `out` is there already.
     """
-    from evallib.publishing.proof import prove
-
     opened = [open_run(reference, data) for reference in runs]
     _refuse(opened, out)
     log = concerning(opened, read_log(adjudications))
@@ -120,40 +113,3 @@ def _pages(staged: Path, runs: Sequence[str]) -> None:
     for run in runs:
         build_report(ReportOrder(run, staged / "data", staged / "adjudications", staged / "report"))
         shutil.rmtree(staged / "report" / run)  # the executed copies name this machine's folders
-
-
-def facts_of(root: Path, runs: Sequence[str]) -> dict[str, Any]:
-    """What can be told of a bundle from the runs and the log it holds."""
-    log = read_log(root / "adjudications")
-    opened = [open_run(run, root / "data") for run in runs]
-    return {
-        "runs": list(runs),
-        "entries": [logged.id for logged in log],
-        "without_readings": [run.id for run in opened if READ not in view_names(run, log)],
-        "elsewhere": elsewhere(opened, log),
-        "locks": {run.id: lock_words(run, log) for run in opened},
-    }
-
-
-def derived(root: Path, facts: Mapping[str, Any]) -> dict[str, bytes]:
-    """The texts of a bundle that follow from the rest of it, by their place in it."""
-    log = read_log(root / "adjudications")
-    opened = [open_run(run, root / "data") for run in facts["runs"]]
-    quoted = [one for run in facts["runs"] for one in quoted_figures(run, root / "data", root / "adjudications", log)]
-    return {
-        "figures/figures.json": figures_json(quoted),
-        "figures/figures.csv": figures_csv(quoted),
-        "criteria.md": criteria_changelog(opened, log).encode(),
-        "README.md": readme(facts, quoted).encode(),
-    }
-
-
-def bundled_files(root: Path) -> Iterator[Path]:
-    """Every file of a bundle but its manifest and what git keeps of it, sorted by place; links too."""
-    found = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
-    yield from sorted(p for p in found if p != root / MANIFEST and p.relative_to(root).parts[0] != ".git")
-
-
-def manifest_text(root: Path) -> str:
-    """`<sha256>  <place>`, a line per file, as `sha256sum -c` reads it."""
-    return "".join(f"{sha256_of(path)}  {path.relative_to(root).as_posix()}\n" for path in bundled_files(root))

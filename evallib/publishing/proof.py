@@ -9,7 +9,7 @@ from typing import Any
 
 from evallib.charts.drawing import spec_of
 from evallib.errors import EvallibError, InputError
-from evallib.publishing.bundle import FACTS, MANIFEST, bundled_files, derived, facts_of
+from evallib.publishing.parts import FACTS, MANIFEST, bundled_files, derived, facts_of
 from evallib.publishing.quoted import drawings
 from evallib.store import Verification, open_run, verify_log, verify_run
 from evallib.store.files import sha256_of
