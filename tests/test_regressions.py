@@ -19,6 +19,7 @@ from evallib.strict_yaml import load_yaml
 from evallib.suite import load_suite
 from evallib.targets import open_target
 from evallib.targets.base import TargetOptions
+from tests.licensing import citing, read_each
 from tests.making import SUITE, stored_run
 from tests.readers import Log
 
@@ -95,13 +96,14 @@ def test_a_widening_that_lets_a_known_bad_answer_pass_is_refused_in_any_casing(t
     run = three(tmp_path)
     path = lesson(tmp_path, run, log_of(run))
     folder(tmp_path, TOO_WIDE)
-    (tmp_path / "entry.yaml").write_text(ENTRY)
+    ids = read_each(tmp_path / "log", [run], [("c-1", 2, "pass")])
+    (tmp_path / "entry.yaml").write_text(citing(ENTRY, ids))
     given = [run], path, tmp_path / "entry.yaml", tmp_path / "log"
     said = r"check 'says' of case 'c-1' lets a known bad answer pass: sample 3 .* run 'r-1', read as fail \(e00001\)"
     with pytest.raises(InputError, match=said):
         rescore(*given)
     assert not (run.folder / "rescored").exists()
-    assert read_log(tmp_path / "log") == []
+    assert len(read_log(tmp_path / "log")) == 1
     preview = rescore(*given, preview=True).as_dict()
     assert any("lets a known bad answer pass" in one for one in preview["would_refuse"])
 

@@ -40,7 +40,7 @@ def make_bundle(runs: Sequence[str], out: Path, data: Path, adjudications: Path,
         _copy(opened, log, staged, data, adjudications)
         left_out = _left_out(opened, data)
         _derive(staged, [run.id for run in opened], left_out, pages=pages)
-        proof = prove(staged)
+        proof = prove(staged, redraw=False)  # they were drawn just now
         if proof.problems:
             raise InputError(f"{proof.problems[0].replace(str(staged), str(out))}; nothing was published")
         if out.exists():

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from evallib.charts.drawing import AltairChart, Drawing
-from evallib.exhibits import Exhibits, flat_figures, open_exhibits
+from evallib.exhibit_rows import flat_figures
+from evallib.exhibits import Exhibits, open_exhibits
 from evallib.figures import Figures
 from evallib.records import STRICT
 from evallib.standing import standing_readings
