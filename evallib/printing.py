@@ -292,6 +292,7 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
         for e in rescored["elsewhere"]
     ]
+    lines += _regression_lines(rescored["regressions"])
     lines += [f"the rescoring itself would be refused: {said}" for said in rescored["would_refuse"]]
     lines.append(rescored["rule"])
     if rescored["own_readings_only"]:
@@ -299,6 +300,13 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
     return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines
+
+
+def _regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
+    if tried is None:
+        return ["no answers that people read lie beside the new suite (`evallib regressions`): none were tried"]
+    counts = f"{tried['tried']} of {counted(tried['answers'], 'answer')} that people read were tried"
+    return [counts, *(f"still wrong: {said}" for said in tried["still_wrong"]), *tried["untried"]]
 
 
 def calibration_lines(record: Mapping[str, Any]) -> list[str]:

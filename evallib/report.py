@@ -18,6 +18,7 @@ from evallib.figures import Figures, load_views
 from evallib.html_page import Section, ViewLine, html_page
 from evallib.printing import corrected_words, interval, number
 from evallib.store import Run
+from evallib.store.files import replace_file
 from evallib.views import READ, View
 
 if TYPE_CHECKING:
@@ -306,12 +307,7 @@ def _write(copy: Path, done: NotebookNode) -> None:
 
 def _replace(path: Path, text: str) -> Path:
     """Write the file whole or not at all; reports are derived, so an older one gives way."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    replace_file(path, text.encode())
     return path
 
 
