@@ -206,7 +206,7 @@ def test_a_browser_opens_the_page_offline_and_runs_nothing_of_an_answer(hostile,
     [
         (
             {"depth": "3"},
-            "no notebook of this report has a parameter 'depth'; there are report: interactive; run: failing, interactive",
+            "no notebook of this report has a parameter 'depth'; there are report: interactive; run: failing,",
         ),
         ({"failing": "many"}, "parameter 'failing' is 'many'; expected a whole number, as in failing=10"),
         ({"interactive": "perhaps"}, "parameter 'interactive' is 'perhaps'; expected true or false or none"),
