@@ -186,6 +186,12 @@ def _command(commands: Any, name: str, call: str, text: str) -> argparse.Argumen
     return command
 
 
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be whole seconds from 1 to 86400")
+    return int(text)
+
+
 def _trust_code(command: argparse.ArgumentParser) -> None:
     command.add_argument("--trust-code", action="store_true", help="run a suite's code though it lies in a run folder")
 
@@ -347,6 +353,8 @@ def _add_reporting(commands: Any) -> None:
     words = "write all that is published of the runs into this new folder, which proves itself"
     report.add_argument("--bundle", type=Path, metavar="DIR", help=words)
     report.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
+    limit = "how long one cell may take (default 600)"
+    report.add_argument("--cell-timeout", type=_seconds, default=600, metavar="S", help=limit)
     track = _command(commands, "track", "track", "export a run to MLflow; repeating it changes nothing")
     track.add_argument("run")
     track.add_argument("--uri", default="", help="tracking URI (default: SQLite beside the runs)")

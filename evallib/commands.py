@@ -304,16 +304,16 @@ def _record(rescored: Any, log: Any) -> list[str]:
 
 def report(given: Arguments) -> int:
     """Execute the notebooks into self-contained pages; or write all that is published of some runs into one folder."""
-    from evallib.report import ReportOrder, build_report, refuse_report
+    from evallib.report import ReportOrder, build_report, refuse_report, report_files
 
     if given.bundle:
         return _bundle(given)
     asked = (given.data, given.adjudications, given.out, tuple(given.notebook), _pairs(given.parameter, "-p"))
-    orders = [ReportOrder(reference, *asked) for reference in given.run]
+    orders = [ReportOrder(reference, *asked, cell_seconds=given.cell_timeout) for reference in given.run]
     for order in orders:
         refuse_report(order)
     for order in orders:
-        print(build_report(order))
+        print_lines(map(str, report_files(build_report(order))))
     return 0
 
 
