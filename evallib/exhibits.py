@@ -132,7 +132,7 @@ class Exhibits:
         frame = first[columns].copy()
         for place, figures in enumerate(chosen, 2):
             frame.insert(place, heading(self._summary(figures.view)), list(outcome_words(figures.outcomes)))
-        frame.insert(2 + len(chosen), f"score ({chosen[0].view})", first["score"])
+        frame.insert(2 + len(chosen), f"score: {heading(self._summary(chosen[0].view))}", first["score"])
         return pd.DataFrame(frame)
 
     def failing(self, most: int = 10, view: str = STRICT) -> str:
@@ -140,7 +140,10 @@ class Exhibits:
         (one,) = self.view(view).views
         keys = [key for key, outcome in one.outcomes.items() if not outcome.passed]
         by_key = {sample.key: sample for sample in self.run.samples}
-        lines = [f"{min(most, len(keys))} of {len(keys)} answers that did not pass in view {view}", ""]
+        lines = [
+            f"{min(most, len(keys))} of {len(keys)} answers that did not pass in view {heading(self._summary(view))}",
+            "",
+        ]
         for key in keys[: max(most, 0)]:
             verdicts = [v for v in one.verdicts if (v.case_id, v.sample) == key]
             lines += sample_lines(by_key[key], verdicts, one.outcomes[key])
