@@ -186,6 +186,12 @@ def _command(commands: Any, name: str, call: str, text: str) -> argparse.Argumen
     return command
 
 
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be whole seconds from 1 to 86400")
+    return int(text)
+
+
 def _trust_code(command: argparse.ArgumentParser) -> None:
     command.add_argument("--trust-code", action="store_true", help="run a suite's code though it lies in a run folder")
 
@@ -244,6 +250,7 @@ def _add_reading(commands: Any) -> None:
     show.add_argument("--case", metavar="ID", help="the answers of this case in full, with their verdicts")
     show.add_argument("--failing", action="store_true", help="the answers that did not pass, in full")
     show.add_argument("--readings", action="store_true", help="what people said")
+    show.add_argument("--unmasked", action="store_true", help="credentials of answers as they are")
     metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
     metrics.add_argument("run", nargs="+")
     metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
@@ -257,14 +264,6 @@ def _add_reading(commands: Any) -> None:
     gate.add_argument("--gate", type=Path, metavar="FILE", help="other thresholds than the suite's own")
     gate.add_argument("--exit-code", action="store_true", help="status 1 when blocked")
     _json(gate)
-    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
-    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
-    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
-    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
-    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
-    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
-    _trust_code(calibrate)
-    _json(calibrate)
     compare = _command(commands, "compare", "compare", "the views of one run side by side")
     compare.add_argument("run")
     compare.add_argument("--views", default="", metavar="A,B", help="views to set side by side (default: all)")
@@ -294,6 +293,14 @@ def _add_reading(commands: Any) -> None:
 
 
 def _add_learning(commands: Any) -> None:
+    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
+    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
+    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
+    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
+    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
+    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
+    _trust_code(calibrate)
+    _json(calibrate)
     words = "write what people read beside a suite, so that every later criterion is tried on it"
     learned = _command(commands, "regressions", "regressions", words)
     learned.add_argument("run", nargs="+")
@@ -314,7 +321,9 @@ def _add_sealing(commands: Any) -> None:
 
 def _add_planning(adjudicate: argparse.ArgumentParser) -> None:
     adjudicate.add_argument("--plan", action="store_true", help="draw what is to be read, before anybody reads")
-    adjudicate.add_argument("--passes", type=int, metavar="N", help="strict passes drawn of each part (default 60)")
+    adjudicate.add_argument(
+        "--passes", type=int, metavar="N", help="strict passes drawn of each part, or up to a quarter more (default 60)"
+    )
     adjudicate.add_argument("--twice", type=float, metavar="SHARE", help="for two readers (default 0.1)")
     again = "shown to its reader again, blind, after a week (default 0.05)"
     adjudicate.add_argument("--again", type=float, metavar="SHARE", help=again)
@@ -344,6 +353,8 @@ def _add_reporting(commands: Any) -> None:
     words = "write all that is published of the runs into this new folder, which proves itself"
     report.add_argument("--bundle", type=Path, metavar="DIR", help=words)
     report.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
+    limit = "how long one cell may take (default 600)"
+    report.add_argument("--cell-timeout", type=_seconds, default=600, metavar="S", help=limit)
     track = _command(commands, "track", "track", "export a run to MLflow; repeating it changes nothing")
     track.add_argument("run")
     track.add_argument("--uri", default="", help="tracking URI (default: SQLite beside the runs)")
@@ -358,6 +369,12 @@ def _add_ruling(commands: Any) -> None:
     for command in (lock, close):
         command.add_argument("--by", default="", metavar="NAME", help="who says so")
         command.add_argument("--reason", default="", metavar="TEXT")
+    words = (
+        "how criteria changed after answers were read: every rescoring, each author's predictions, each check's ledger"
+    )
+    criteria = _command(commands, "criteria", "criteria", words)
+    criteria.add_argument("subject", nargs="+", metavar="SUITE|RUN", help="runs, or suites whose stored runs are meant")
+    _json(criteria)
 
 
 def _add_keeping(commands: Any) -> None:

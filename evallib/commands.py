@@ -16,12 +16,12 @@ from evallib.collector import collector_paused
 from evallib.errors import InputError
 from evallib.keeping import verify
 from evallib.reviewing import adjudicate
-from evallib.ruling import close, lock
+from evallib.ruling import close, criteria, lock
 from evallib.stdout import counted, print_json, print_lines, visible
 
 __all__ = [
-    "adjudicate", "agreement", "calibrate", "close", "compare", "demo", "gate", "import_", "lock", "metrics",
-    "regressions", "report", "rescore", "run", "seal", "serve_script", "show", "track", "validate", "verify",
+    "adjudicate", "agreement", "calibrate", "close", "compare", "criteria", "demo", "gate", "import_", "lock",
+    "metrics", "regressions", "report", "rescore", "run", "seal", "serve_script", "show", "track", "validate", "verify",
 ]  # fmt: skip
 
 Arguments = argparse.Namespace
@@ -152,6 +152,7 @@ def serve_script(given: Arguments) -> int:
 
 def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
+    from evallib.masking import masks_of
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
     from evallib.store import open_run, read_log
@@ -171,8 +172,9 @@ def show(given: Arguments) -> int:
         verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
         for verdict in found.verdicts:
             verdicts.get((verdict.case_id, verdict.sample), []).append(verdict)
+        masks = None if given.unmasked else masks_of(*chosen)
         for sample in chosen:
-            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key]))
+            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key], masks))
     else:
         print_lines(sample_table(chosen, outcomes))
     return 0
@@ -264,7 +266,7 @@ def rescore(given: Arguments) -> int:
     from evallib.printing import rescored_lines
     from evallib.rescoring.apply import rescore as apply
     from evallib.rescoring.rules import Acceptance
-    from evallib.store import open_run
+    from evallib.store import open_run, read_log
 
     runs = [open_run(reference, given.data) for reference in given.run]
     if len({found.id for found in runs}) < len(runs):
@@ -284,21 +286,34 @@ def rescore(given: Arguments) -> int:
         print_json(rescored.as_dict())
     else:
         print_lines(rescored_lines(rescored.as_dict()))
+        if rescored.logged is not None:
+            print_lines(["", *_record(rescored, read_log(given.adjudications))])
     return 0
+
+
+def _record(rescored: Any, log: Any) -> list[str]:
+    """How its author's predictions came out so far, and how often each check it changes was amended."""
+    from evallib.criteria_lines import record_lines
+    from evallib.rescoring.ledger import amendments, predictions
+
+    changed = {change.check for change in rescored.entry.changes}
+    ledger = amendments([one.run for one in rescored.runs], log)
+    records = [one for one in predictions(log) if one.author == rescored.entry.author]
+    return record_lines(records, [one for one in ledger if one.check in changed])
 
 
 def report(given: Arguments) -> int:
     """Execute the notebooks into self-contained pages; or write all that is published of some runs into one folder."""
-    from evallib.report import ReportOrder, build_report, refuse_report
+    from evallib.report import ReportOrder, build_report, refuse_report, report_files
 
     if given.bundle:
         return _bundle(given)
     asked = (given.data, given.adjudications, given.out, tuple(given.notebook), _pairs(given.parameter, "-p"))
-    orders = [ReportOrder(reference, *asked) for reference in given.run]
+    orders = [ReportOrder(reference, *asked, cell_seconds=given.cell_timeout) for reference in given.run]
     for order in orders:
         refuse_report(order)
     for order in orders:
-        print(build_report(order))
+        print_lines(map(str, report_files(build_report(order))))
     return 0
 
 

@@ -39,7 +39,7 @@ from evallib.rescoring.rules import (
     unread_words,
 )
 from evallib.reviewer import reviewer_name
-from evallib.rule import Rule, load_rule
+from evallib.rule import Rule, RuleInForce, load_rule
 from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
@@ -59,6 +59,8 @@ class Rescored(NamedTuple):
     judge_calls: int = 0
     judge_replies_kept: int = 0
     """Votes read from replies that were had before."""
+    rule: str = ""
+    """Which written rule allowed it, in a sentence."""
     would_refuse: tuple[str, ...] = ()
     """What the rescoring itself would say no to, in a preview; the first for each run and rule."""
     regressions: Mapping[str, Any] | None = None
@@ -83,6 +85,11 @@ class Rescored(NamedTuple):
             "elsewhere": [e.model_dump() for e in self.entry.expects if e.run not in here],
             "reverse": [flip for flip in flips if flip["to"] == "fail"],
             "predicted_after_preview": self.entry.predicted_after_preview,
+            "unread": [flip for flip in flips if flip["read"] == "unread"],
+            "override": self.entry.override or None,
+            "judgement_calls": self.entry.judgement_calls,
+            "own_readings_only": self.entry.own_readings_only,
+            "rule": self.rule,
             "would_refuse": list(self.would_refuse),
             "regressions": self.regressions,
             "post_hoc": True,
@@ -119,7 +126,7 @@ def rescore(  # noqa: PLR0913  # what is rescored, by whose word, and who answer
     refuse_misnamed(entry_path, written, runs, suite, log)
     written = written.model_copy(update={"author": reviewer_name(written.author)})
     read = tried(suite_path, suite, log)
-    at = _Session(runs, suite, text, adjudications, log, load_rule(adjudications).rule, jury, read)
+    at = _Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read)
     if preview:
         if acceptance:
             raise InputError("a preview accepts nothing; leave --override out")
@@ -149,9 +156,14 @@ class _Session:
     text: bytes
     adjudications: Path
     log: Sequence[LoggedEntry]
-    rule: Rule
+    in_force: RuleInForce
     jury: Jury | None
     read: Tried
+
+    @property
+    def rule(self) -> Rule:
+        """What holds for the log."""
+        return self.in_force.rule
 
     def computed(self, run: Run, entry: Rescoring, keep: Callable[[list[Verdict]], object] = len) -> RescoredRun:
         """The run under the new criteria, its flips held against what people read."""
@@ -171,7 +183,15 @@ def _previewed(at: _Session, written: Rescoring) -> Rescored:
     expects, criteria = _expected(written), criteria_digests(at.runs, at.suite)
     stamp_preview(at.adjudications, at.suite.digest, written.slug, expects, criteria)
     said = tuple(dict.fromkeys(str(error) for error in told))
-    return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(at.jury), said, at.read.told)
+    return Rescored(
+        written.model_copy(update={"time": now()}),
+        rescored,
+        None,
+        *_asked(at.jury),
+        at.in_force.said(),
+        said,
+        at.read.told,
+    )
 
 
 def _expected(entry: Rescoring) -> str:
@@ -257,7 +277,7 @@ def _written_beside(at: _Session, entry: Rescoring, override: Override | None = 
         rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
         entry = entry.model_copy(update={"runs": rows})
         logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)
-        return Rescored(entry, rescored, logged, *_asked(at.jury), regressions=at.read.told)
+        return Rescored(entry, rescored, logged, *_asked(at.jury), at.in_force.said(), regressions=at.read.told)
 
 
 def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str, Any]:
