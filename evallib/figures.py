@@ -85,10 +85,16 @@ class Figures:
         frames = [verdicts_frame(view) for view in self.views]
         return pd.concat(frames, ignore_index=True).assign(label=self.label)
 
-    def summary(self, ks: Sequence[int] = ()) -> dict[str, Any]:
-        """What `evallib metrics --json` prints; in the read view with how much was read."""
+    def summary(self, ks: Sequence[int] = (), *, bootstrap: int | None = None) -> dict[str, Any]:
+        """What `evallib metrics --json` prints; in the read view with how much was read.
+
+        `bootstrap` is a seed: with one, intervals of the case bootstrap stand beside the others.
+        """
         passes_when = _PASSES_WHEN[self.suite.pass_rule]
-        found: Summary = summarise(self.outcomes, self.verdicts, ks, suite=self.suite.suite, passes_when=passes_when)
+        found: Summary = summarise(
+            self.outcomes, self.verdicts, ks,
+            suite=self.suite.suite, passes_when=passes_when, bootstrap=bootstrap,
+        )  # fmt: skip
         summary: dict[str, Any] = dict(found)
         origins = [canonical_json([v.run.plan["target"], v.run.plan.get("seed")]) for v in self.views]
         if len(set(origins)) < len(origins):
@@ -171,13 +177,14 @@ def _pooled(runs: Sequence[Run], name: str, log: Any) -> Figures:
 def _refuse_other_meaning(views: Sequence[View]) -> None:
     """A kind of check whose code came to judge otherwise gives figures of two criteria under one suite."""
     first: dict[tuple[str, str], tuple[str, str]] = {}
-    for view, verdict in ((one, v) for one in views for v in one.verdicts if len(views) > 1 and v.decides):
-        decides, run_id = first.setdefault((verdict.case_id, verdict.check_id), (verdict.decides, view.run.id))
-        if decides != verdict.decides:
-            raise InputError(
-                f"check {verdict.check_id!r} of runs {run_id!r} and {view.run.id!r} was judged under other criteria or "
-                "by another version of its kind; rescore both with one suite and pool those views"
-            )
+    for view in views if len(views) > 1 else ():
+        for (case_id, check_id), decides in view.criteria():
+            known, run_id = first.setdefault((case_id, check_id), (decides, view.run.id))
+            if known != decides:
+                raise InputError(
+                    f"check {check_id!r} of runs {run_id!r} and {view.run.id!r} was judged under other criteria or "
+                    "by another version of its kind; rescore both with one suite and pool those views"
+                )
 
 
 def load_gate(path: Path, suite: Suite) -> Gate:

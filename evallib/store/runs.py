@@ -90,8 +90,12 @@ class StoredRescoring:
 
     def verdicts(self, run_id: str) -> list[Verdict]:
         """The rescored verdicts, checked against the entry's sha256."""
+        return verdicts_from(self.verdict_columns(run_id))
+
+    def verdict_columns(self, run_id: str, columns: Sequence[str] | None = None) -> Any:
+        """The same as an Arrow table, or some columns of it: nothing is made of each row."""
         sha256 = next((str(row["verdicts_sha256"]) for row in self.entry.runs if row["run"] == run_id), "")
-        return verdicts_from(read_table(self.folder / "verdicts.parquet", verdicts_schema(), sha256))
+        return read_table(self.folder / "verdicts.parquet", verdicts_schema(), sha256, columns)
 
 
 @dataclass(frozen=True)
@@ -149,6 +153,18 @@ class Run:
         """The strict verdicts, in stored order."""
         return verdicts_from(self._table("verdicts.parquet", verdicts_schema()))
 
+    def sample_columns(self, columns: Sequence[str]) -> Any:
+        """Columns of the samples as an Arrow table, in stored order: nothing is made of each row."""
+        return self._table("samples.parquet", samples_schema(), columns)
+
+    def turn_columns(self, columns: Sequence[str]) -> Any:
+        """Columns of the turns as an Arrow table, in stored order."""
+        return self._table("turns.parquet", turns_schema(), columns)
+
+    def verdict_columns(self, columns: Sequence[str]) -> Any:
+        """Columns of the strict verdicts as an Arrow table, in stored order."""
+        return self._table("verdicts.parquet", verdicts_schema(), columns)
+
     @cached_property
     def by_key(self) -> dict[SampleKey, Sample]:
         """The samples by (case_id, sample)."""
@@ -196,8 +212,8 @@ class Run:
     def _stream(self, name: str, schema: Any) -> Iterator[Any]:
         return stream_table(self.folder / name, schema, self.manifest["files"][name])
 
-    def _table(self, name: str, schema: Any) -> Any:
-        return read_table(self.folder / name, schema, self.manifest["files"][name])
+    def _table(self, name: str, schema: Any, columns: Sequence[str] | None = None) -> Any:
+        return read_table(self.folder / name, schema, self.manifest["files"][name], columns)
 
 
 def _json_bytes(value: Mapping[str, Any]) -> bytes:
