@@ -111,7 +111,7 @@ def test_splits_and_tags_have_their_own_figures() -> None:
     assert per_split(frame)["pass_rate"].tolist() == [0.75, 0.0]
     assert per_tag(frame)["lo"].isna().tolist() == [True, False]
     lines = "\n".join(summary_lines(summary))
-    assert "b    3      3/6               1" in lines  # a slice below ten cases shows its counts alone
+    assert "b    3      3/6                1" in lines  # a slice below ten cases shows its counts alone
 
 
 def test_a_frame_without_tags_has_none() -> None:
