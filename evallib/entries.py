@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -14,8 +14,9 @@ from evallib.errors import InputError
 from evallib.strict_yaml import Document, Written, first_problem, parse_flat
 
 __all__ = [
-    "CAUSES", "READINGS", "Change", "Difference", "Entry", "Expectation", "Plan", "Reading", "Rescoring", "Resolution",
-    "Rubric", "Stratum", "Withdrawal", "moment", "read_entry", "read_flat",
+    "CAUSES", "FIXES", "READINGS", "Accepted", "Cause", "Change", "Close", "Difference", "Entry", "Expectation", "Fix",
+    "Lock", "Override", "Plan", "Reading", "Rescoring", "Resolution", "Rubric", "Seal", "Stratum", "Text", "Use",
+    "Withdrawal", "entry_text", "moment", "read_entry", "read_flat",
 ]  # fmt: skip
 
 READINGS = ("pass", "fail", "infra", "unsure")
@@ -52,6 +53,9 @@ Cause = Literal[
     "missing-criterion",
     "unknown",
 ]
+Fix = Literal["widen", "narrow", "scope", "criticality", "key", "weight", "pass-rule", "description", "replace", "drop"]
+FIXES: tuple[Fix, ...] = get_args(Fix)
+"""How a criterion may change. `widen` lets more answers pass, `narrow` fewer."""
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -185,7 +189,7 @@ class Plan(_Entry):
     runs: tuple[Text, ...] = Field(min_length=1)
     seed: int
     passes: int = Field(default=60, ge=1)
-    """Strict passes drawn of each run and check at most; all where there are no more."""
+    """Strict passes drawn of each run and check, and up to a quarter more; all where there are no more."""
     twice_share: float = Field(default=0, ge=0, le=1)
     again_share: float = Field(default=0, ge=0, le=1)
     again_days: int = Field(default=7, ge=0)
@@ -209,9 +213,7 @@ class Change(Written):
 
     check: Text
     cases: tuple[str, ...] = ()
-    fix: Literal[
-        "widen", "narrow", "scope", "criticality", "key", "weight", "pass-rule", "description", "replace", "drop"
-    ]
+    fix: Fix
     reason: Text
     judgement: bool = False
     """A judgement call that a colleague might decide otherwise."""
@@ -242,15 +244,102 @@ class Rescoring(_Entry):
     written_digest: str = ""
     """Digest of the entry as its author wrote it."""
     suite_digest: str = ""
+    rule_digest: str = ""
+    """Digest of the written rule that allowed it."""
+    own_readings_only: bool = False
+    """Whether nobody but its author wrote a reading that licenses a change."""
+    override: str = ""
+    """Id of the override that accepts its unread flips."""
+    unread: int = Field(default=0, ge=0)
+    """Flips that nobody had read."""
+    unread_accepted_by: str = ""
     runs: tuple[Mapping[str, Any], ...] = ()
     """Per run: id, sha256 of the strict verdicts and of the rescored ones, counts, flips, unexpected, missed."""
 
+    @property
+    def judgement_calls(self) -> int:
+        """How many of its changes a colleague might decide otherwise."""
+        return sum(change.judgement for change in self.changes)
 
-Entry = Reading | Difference | Withdrawal | Resolution | Rubric | Plan | Rescoring
-_KINDS: dict[str, type[Entry]] = {
-    model.model_fields["kind"].default: model
-    for model in (Reading, Difference, Withdrawal, Resolution, Rubric, Plan, Rescoring)
-}
+
+class Accepted(Written):
+    """A flip that somebody accepts unread."""
+
+    run: Text
+    case: Text
+    sample: int = Field(ge=1)
+    to: Text
+    """`pass`, `fail`, or `error` where it has no outcome any more."""
+
+
+class Lock(_Entry):
+    """Holds the criteria of a comparison as they are: these runs, and runs that share the criteria of a case of theirs.
+
+    It stands until a `close` names it.
+    """
+
+    kind: Literal["lock"] = "lock"
+    runs: tuple[Text, ...] = Field(min_length=1)
+    criteria: Mapping[str, tuple[Text, ...]]
+    """Case id to digests (16 hex) of what decides it, one for each way its runs have it."""
+    reason: Text
+
+
+class Close(_Entry):
+    """Ends a lock: the comparison is over."""
+
+    kind: Literal["close"] = "close"
+    closes: Text
+    """Id of the lock."""
+    reason: Text
+
+
+class Override(_Entry):
+    """Somebody takes it upon themselves that flips of one rescoring go unread."""
+
+    kind: Literal["override"] = "override"
+    runs: tuple[Text, ...] = Field(min_length=1)
+    suite_digest: Text
+    """Of the suite with the changed criteria."""
+    flips: tuple[Accepted, ...] = Field(min_length=1)
+    """The unread flips it accepts, and no other."""
+    reason: Text
+
+
+class Seal(_Entry):
+    """A holdout suite outside the repository: known by its digest, run a few times, its answers never shown."""
+
+    kind: Literal["seal"] = "seal"
+    suite: Text
+    suite_digest: Text
+    questions: tuple[Text, ...] = Field(min_length=1)
+    """Digests (16 hex) of what its cases ask, blanks, case and punctuation aside: a copy is known by them."""
+    budget: int = Field(ge=1)
+    """How many runs of it there may ever be."""
+    reason: Text
+
+
+class Use(_Entry):
+    """One run of a sealed suite, written before its first sample: a run that was killed counts."""
+
+    kind: Literal["use"] = "use"
+    seal: Text
+    """Id of the seal."""
+    run: Text
+    suite_digest: Text
+
+
+Entry = (
+    Reading | Difference | Withdrawal | Resolution | Rubric | Plan | Rescoring | Lock | Close | Override | Seal | Use
+)
+_KINDS: dict[str, type[Entry]] = {model.model_fields["kind"].default: model for model in get_args(Entry)}
+
+
+def entry_text(text: str) -> str:
+    """Text as it may stand in YAML: control characters but for the line break become visible."""
+    return "".join(
+        c if c == "\n" or (c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF) else repr(c)[1:-1] for c in text
+    )
 
 
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evallib.caption import Origin
 from evallib.coverage import Part, read_words, unequal_words
 from evallib.errors import InputError
-from evallib.gate import Decision, Gate, decide
+from evallib.gate import Decision, Gate, decide, without_answers
 from evallib.metrics import Summary, summarise
-from evallib.records import canonical_json
+from evallib.origin import origin_of
+from evallib.records import STRICT, canonical_json
 from evallib.sense import unreachable
 from evallib.store import Run, open_run, read_log
 from evallib.strict_yaml import load_yaml, read_as
@@ -23,11 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Figures", "load_figures", "load_gate", "load_views"]
-
-_PASSES_WHEN = {
-    "critical": "every critical check passes",
-    "top": "every check is at its top value",
-}
 
 
 @dataclass(frozen=True)
@@ -69,48 +66,113 @@ class Figures:
         said = [_read_sentence(view) for view in self.views if view.parts]
         return " ".join([*said, *filter(None, [unequal_words(self.parts)])])
 
-    @cached_property
+    @property
+    def sealed(self) -> bool:
+        """Whether they are of a sealed holdout: rates come out, and nothing of a single case, sample or check."""
+        return any(view.run.sealed for view in self.views)
+
+    @property
     def outcomes(self) -> pd.DataFrame:
-        """One row per planned sample."""
+        """One row per planned sample; InputError for a sealed holdout."""
+        self._refuse_sealed()
+        return self._outcomes
+
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """One row per verdict; InputError for a sealed holdout."""
+        self._refuse_sealed()
+        return self._verdicts
+
+    def _refuse_sealed(self) -> None:
+        if self.sealed:
+            raise InputError(f"run {self.views[0].run.id!r} is of a sealed holdout: only its rates are given")
+
+    @cached_property
+    def _outcomes(self) -> pd.DataFrame:
         import pandas as pd
 
         frames = [outcomes_frame(view) for view in self.views]
         return pd.concat(frames, ignore_index=True).assign(label=self.label)
 
     @cached_property
-    def verdicts(self) -> pd.DataFrame:
-        """One row per verdict."""
+    def _verdicts(self) -> pd.DataFrame:
         import pandas as pd
 
         frames = [verdicts_frame(view) for view in self.views]
         return pd.concat(frames, ignore_index=True).assign(label=self.label)
+
+    @property
+    def planned(self) -> int:
+        """How many samples were planned."""
+        return len(self._outcomes)
+
+    @property
+    def passed(self) -> int:
+        """How many of them passed."""
+        return int(self._outcomes["passed"].fillna(False).sum())
+
+    @property
+    def required_cases_passed(self) -> bool:
+        """Whether every required case passed in every sample, model judges aside."""
+        required = self._outcomes[self._outcomes["required"]]
+        return bool(required["passed_deterministic"].fillna(False).all())
 
     def summary(self, ks: Sequence[int] = (), *, bootstrap: int | None = None) -> dict[str, Any]:
         """What `evallib metrics --json` prints; in the read view with how much was read.
 
         `bootstrap` is a seed: with one, intervals of the case bootstrap stand beside the others.
         """
-        passes_when = _PASSES_WHEN[self.suite.pass_rule]
-        found: Summary = summarise(
-            self.outcomes, self.verdicts, ks,
-            suite=self.suite.suite, passes_when=passes_when, bootstrap=bootstrap,
-        )  # fmt: skip
+        found = self._usual if bootstrap is None and not ks else self._summarised(ks, bootstrap)
         summary: dict[str, Any] = dict(found)
-        origins = [canonical_json([v.run.plan["target"], v.run.plan.get("seed")]) for v in self.views]
-        if len(set(origins)) < len(origins):
-            summary["caption"] += " Pooled runs share target and seed: their samples may be the same draws."
+        if self.sealed:  # a tag may be of one case
+            summary |= {"flaky_cases": [], "by_tag": {}}
         if self.views[0].predicted_late:
             summary["predicted_after_preview"] = True
-        left_out = list(dict.fromkeys(name for view in self.views for name in view.left_out_judges))
-        if left_out:
-            summary["judges_left_out"] = left_out
-            summary["caption"] += f" Model judges were left out of this run: {', '.join(left_out)}."
+        if self._left_out:
+            summary["judges_left_out"] = self._left_out
         if self.parts:
             summary |= self.readings
-            summary["caption"] += f" {self.read_sentence}"
             summary["corrected"] = [dict(view.corrected) for view in self.views]
-            summary["caption"] += " " + " ".join(view.corrected["sentence"] for view in self.views)
-        return summary
+            summary["read_words"] = self._read_words
+        return summary | {"caption": " ".join([found["caption"], *self._remarks()])}
+
+    @cached_property
+    def origin(self) -> Origin:
+        """Suite, cases, criteria and making of the runs."""
+        return origin_of(self.views)
+
+    @cached_property
+    def _usual(self) -> Summary:
+        return self._summarised()
+
+    def _summarised(self, ks: Sequence[int] = (), bootstrap: int | None = None) -> Summary:
+        judged = self._verdicts.head(0) if self.sealed else self._verdicts
+        return summarise(self._outcomes, judged, ks, origin=self.origin, bootstrap=bootstrap)
+
+    @property
+    def caption(self) -> str:
+        """What every figure of these runs must say about itself."""
+        return " ".join([self._usual["caption"], *self._remarks()])
+
+    @property
+    def _left_out(self) -> list[str]:
+        names = [name for view in self.views for name in view.left_out_judges]
+        return ["all of a sealed suite"] if names and self.sealed else list(dict.fromkeys(names))
+
+    @property
+    def _read_words(self) -> str:
+        """How much was read and how, and what it says of the strict rate."""
+        return " ".join([self.read_sentence, *(view.corrected["sentence"] for view in self.views)])
+
+    def _remarks(self) -> Iterator[str]:
+        """What the caption says of the runs that no frame knows."""
+        origins = [canonical_json([v.run.plan["target"], v.run.plan.get("seed")]) for v in self.views]
+        if len(set(origins)) < len(origins):
+            yield "Pooled runs share target and seed: their samples may be the same draws."
+        if self._left_out:
+            yield f"Model judges were left out of this run: {', '.join(self._left_out)}."
+        if self.parts:
+            yield self._read_words
 
     def decision(self, gate: Gate | None = None) -> Decision:
         """The gate over this view; with `gate`, other thresholds than the suite's own."""
@@ -121,15 +183,16 @@ class Figures:
         checks_of = {case.id: [b.check.id for b in view.suite.bound[case.id]] for case in view.suite.cases}
         decision = decide(
             wanted,
-            self.outcomes,
-            self.verdicts,
+            self._outcomes,
+            self._verdicts,
             complete=view.complete,
             whole_validation=view.whole_validation,
             chosen_after=chosen_after,
             checks_of={} if view.suite.recorded or view.run.plan.get("imported") else checks_of,
             left_out=view.left_out_judges,
         )
-        return replace(decision, readings=self.readings, read_sentence=self.read_sentence)
+        decision = replace(decision, readings=self.readings, caption=self.caption)
+        return without_answers(decision) if self.sealed else decision
 
 
 def gate_digest(gate: Gate | None) -> str:
@@ -146,12 +209,20 @@ def _read_sentence(view: View) -> str:
     return f"Read in {view.run.id}: {read_words(view.parts)}{open_}{stale}."
 
 
-def load_figures(references: Sequence[str | Run], view: str, data: Path, adjudications: Path) -> Figures:
-    """The figures of the runs, named or open, under `view`; runs pooled must share the criteria of one suite."""
+def load_figures(
+    references: Sequence[str | Run], view: str, data: Path, adjudications: Path, *, for_aggregates: bool = False
+) -> Figures:
+    """The figures of the runs, named or open, under `view`; runs pooled must share the criteria of one suite.
+
+    Runs of a sealed holdout are refused, unless rates alone are asked for.
+    """
     log = read_log(adjudications)
-    runs = [one if isinstance(one, Run) else open_run(one, data) for one in references]
+    runs = [one if isinstance(one, Run) else open_run(one, data, for_aggregates=for_aggregates) for one in references]
+    runs = [replace(run, for_aggregates=True) if for_aggregates and run.sealed else run for run in runs]
     if len({run.id for run in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
+    if view != STRICT and (sealed := next((run for run in runs if run.sealed), None)):
+        raise InputError(f"run {sealed.id!r} is of a sealed holdout: it has no view but strict")
     return _pooled(runs, view, log)
 
 

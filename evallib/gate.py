@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +19,7 @@ from evallib.strict_yaml import Written
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Decision", "Gate", "Rule", "decide"]
+__all__ = ["Decision", "Gate", "Rule", "decide", "without_answers"]
 
 TOLERANCE = 1e-9
 """Ten times 0.85 has a mean of 0.85: equality passes whatever the rounding."""
@@ -79,8 +79,8 @@ class Decision:
     """The words every figure of the view carries; empty for strict."""
     readings: Mapping[str, Any] = field(default_factory=dict)
     """How much was read; empty outside the read view."""
-    read_sentence: str = ""
-    """The same in words."""
+    caption: str = ""
+    """What the figures must say about themselves."""
 
     def as_json(self) -> dict[str, Any]:
         """The object that `evallib gate --json` prints."""
@@ -93,6 +93,7 @@ class Decision:
             "release_decision": self.release_decision,
             "why_no_release": self.why_no_release or None,
             "chosen_after_result": self.chosen_after_result,
+            "caption": self.caption,
             "rules": [rule.as_json() for rule in self.rules],
             **self.readings,
         }
@@ -104,10 +105,11 @@ class Decision:
         for rule in self.rules:
             lines.append(f"  {'pass   ' if rule.passed else 'blocked'}  {rule.rule}: {rule.reason}")
             lines += [f"           {_judged_line(row)}" for row in rule.detail.get("checks", ()) if row["stochastic"]]
-        lines += [f"  {self.read_sentence}"] * bool(self.read_sentence)
         if self.why_no_release:
-            return [*lines, f"  this is no release decision: {self.why_no_release}"]
-        return [*lines, f"  {_DECIDES}", f"  this is the release decision: {self.decision}"]
+            lines.append(f"  this is no release decision: {self.why_no_release}")
+        else:
+            lines += [f"  {_DECIDES}", f"  this is the release decision: {self.decision}"]
+        return [*lines, *filter(None, [self.caption])]
 
 
 def _judged_line(row: Row) -> str:
@@ -162,6 +164,12 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
     label = next((str(row["label"]) for row in samples if row.get("label")), POST_HOC_LABEL) if post_hoc else ""
     release = None if why else decision
     return Decision(run, view, post_hoc, decision, release, why, chosen_after, tuple(rules), label)
+
+
+def without_answers(decision: Decision) -> Decision:
+    """The decision of a sealed holdout: which rules hold, and nothing of a single case, sample or check."""
+    said = {True: "holds", False: "does not hold; of a sealed holdout nothing more is said"}
+    return replace(decision, rules=tuple(Rule(one.rule, one.passed, said[one.passed]) for one in decision.rules))
 
 
 def _why_no_release(reasons: Mapping[str, bool]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evallib.metrics import judge_words
+from evallib.caption import judge_words
 from evallib.printing import interval, number, table
 from evallib.stdout import counted, visible
 
@@ -84,8 +84,8 @@ def _flaky(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["flaky"]:
         cases: Sequence[str] = summary["flaky_cases"]
         more = f" and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
-        named = visible(", ".join(cases[:_NAMED]))
-        yield f"flaky, passed in some samples and failed in others: {counted(summary['flaky'], 'case')} ({named}{more})"
+        named = f" ({visible(', '.join(cases[:_NAMED]))}{more})" if cases else ""  # of a sealed suite none is named
+        yield f"flaky, passed in some samples and failed in others: {counted(summary['flaky'], 'case')}{named}"
 
 
 def _slices(name: str, slices: Mapping[str, Any]) -> list[str]:

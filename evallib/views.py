@@ -11,7 +11,7 @@ from evallib.adjudication import ReadOutcome, read_outcomes
 from evallib.concordance.audit import audit
 from evallib.concordance.selection import Selection
 from evallib.coverage import Part, coverage, read_shares
-from evallib.entries import Reading
+from evallib.entries import Reading, Rescoring
 from evallib.errors import InputError
 from evallib.folding import (
     SAMPLE_COLUMNS,
@@ -21,7 +21,8 @@ from evallib.folding import (
     fold_columns,
     trajectories,
 )
-from evallib.records import POST_HOC_LABEL, PREDICTED_LATE, STRICT, Outcome, SampleKey, Verdict, digest
+from evallib.records import POST_HOC_LABEL, STRICT, Outcome, SampleKey, Verdict, digest
+from evallib.rescoring.entry import rescoring_label
 from evallib.scoring import fold, fold_all
 from evallib.standing import Readings, standing_readings
 from evallib.store import LoggedEntry, Run, StoredRescoring, standing_rescorings
@@ -44,8 +45,8 @@ class View:
     name: str
     suite: Suite
     """The suite whose criteria stand: the run's own, or that of the rescoring."""
-    rescoring: StoredRescoring | None = None
-    """Whose verdicts stand in a rescored view."""
+    stored: StoredRescoring | None = None
+    """The rescoring whose verdicts stand in a rescored view."""
     read: Mapping[SampleKey, ReadOutcome] = field(default_factory=dict)
     """What readings made of each sample; empty outside the read view."""
     readings: dict[str, Any] = field(default_factory=dict)
@@ -67,14 +68,14 @@ class View:
         """Every verdict, in stored order."""
         if self.read:
             return [verdict for one in self.read.values() for verdict in one.verdicts]
-        return self.run.verdicts if self.rescoring is None else self.rescoring.verdicts(self.run.id)
+        return self.run.verdicts if self.stored is None else self.stored.verdicts(self.run.id)
 
     @cached_property
     def columns(self) -> pa.Table:
         """The verdicts of a view that nobody's reading changed, as an Arrow table."""
-        if self.rescoring is None:
-            return self.run.verdict_columns(VERDICT_COLUMNS)
-        return self.rescoring.verdict_columns(self.run.id, VERDICT_COLUMNS)
+        if self.stored is None:
+            return self.run.columns("verdicts", VERDICT_COLUMNS)
+        return self.stored.verdict_columns(self.run.id, VERDICT_COLUMNS)
 
     def criteria(self) -> list[tuple[tuple[str, str], str]]:
         """Each (case, check) with the digest of what decided it; more than one where that changed on the way."""
@@ -90,7 +91,7 @@ class View:
     @cached_property
     def samples(self) -> pa.Table:
         """What of the samples figures need, as an Arrow table."""
-        return self.run.sample_columns(SAMPLE_COLUMNS)
+        return self.run.columns("samples", SAMPLE_COLUMNS)
 
     @property
     def states(self) -> Mapping[SampleKey, str]:
@@ -98,14 +99,19 @@ class View:
         return {key: one.state for key, one in self.read.items() if one.state}
 
     @property
-    def predicted_late(self) -> bool:
-        """Whether a rescoring's expected flips were edited after a preview."""
-        return self.rescoring is not None and self.rescoring.entry.predicted_after_preview
+    def rescoring(self) -> Rescoring | None:
+        """The entry of a rescored view."""
+        return self.stored.entry if self.stored else None
 
     @property
     def post_hoc(self) -> bool:
         """Whether its figures were chosen after reading the answers."""
         return self.name != STRICT
+
+    @property
+    def predicted_late(self) -> bool:
+        """Whether a rescoring's expected flips were edited after a preview."""
+        return self.rescoring is not None and self.rescoring.predicted_after_preview
 
     @property
     def label(self) -> str:
@@ -134,7 +140,8 @@ class View:
 
 def view_label(*views: View) -> str:
     """The words every figure of one view of some runs carries; in the read view with how much of them was read."""
-    words = [POST_HOC_LABEL] * views[0].post_hoc + [PREDICTED_LATE] * views[0].predicted_late
+    entry = views[0].rescoring
+    words = [rescoring_label(entry)] if entry else [POST_HOC_LABEL] * views[0].post_hoc
     parts = [part for view in views for part in view.parts]
     return "; ".join([*words, read_shares(parts)] if parts else words)
 
@@ -208,7 +215,7 @@ def outcomes_frame(view: View) -> pd.DataFrame:
     import pandas as pd
 
     folded = _folded(view)
-    put_out = trajectories(view.samples, view.run.turn_columns(TURN_COLUMNS))
+    put_out = trajectories(view.samples, view.run.columns("turns", TURN_COLUMNS))
     draws, states = _draws(view), view.states
     rows = [
         (

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests.browser import Lab, chromium_browser
 from tests.commandline import SCRIPT
 from tests.making import SUITE
 
@@ -18,6 +22,8 @@ sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 # Tests start many processes: let them keep compiled modules, whatever the machine's habit is
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# A run of the tests in a shell's background inherits that Ctrl-C is ignored, and so would all that the tests start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true")
 
 # Timing never decides a test, and a failure must be found again.
@@ -49,6 +55,24 @@ def chromium() -> str:
         if found := shutil.which(name):
             return found
     pytest.skip("needs a Chromium on PATH (Debian: apt-get install chromium)")
+
+
+@pytest.fixture(scope="module")
+def lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A JupyterLab with a home of its own, for the tests of one file."""
+    pytest.importorskip("playwright")
+    pytest.importorskip("notebook")
+    lab = Lab(tmp_path_factory.mktemp("lab"), tmp_path_factory.mktemp("home"))
+    yield lab
+    lab.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str, lab: Lab) -> Iterator[Any]:
+    """A headless browser of this machine, for the tests of one file."""
+    del lab  # is there before the browser, and after it
+    with chromium_browser(chromium) as browser:
+        yield browser
 
 
 @pytest.fixture

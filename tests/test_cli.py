@@ -209,10 +209,11 @@ def test_a_folder_one_may_not_write_to_is_status_2(home: Path, closed: Path) -> 
             "--adjudications",
             str(closed / "log"),
         ): 2,
-        ("rescore", "r-1", "--suite", "suite.yaml", "--entry", "entry.yaml", "--adjudications", str(closed / "log")): 2,
+        ("rescore", "r-1", "--suite", "new.yaml", "--entry", "entry.yaml", "--adjudications", str(closed / "log")): 2,
     }
     stored_run(home / "data", {"c-1": ["four"]})
     changes = "changes: [{check: says, fix: description, reason: none}]"
+    (home / "new.yaml").write_text(SUITE.replace("check: mentions,", "check: mentions, description: the sum,"))
     (home / "entry.yaml").write_text(f"kind: rescoring\nslug: s\nauthor: a\nreason: r\n{changes}\n")
     for arguments, status in sources.items():
         found = subprocess.run(
@@ -367,7 +368,7 @@ def test_a_conversation_is_shown_step_by_step() -> None:
 
     turns = (Turn(1, "Restart it.", "I wait."), Turn(2, "And now?", "It is\x1b[2J up."))
     sample = Sample("r", "c-1", 1, turns=turns, answer="It is\x1b[2J up.")
-    lines = sample_lines(sample, [], Outcome("c-1", 1, "scored", passed=True, score=1.0))
+    lines = sample_lines(sample, [], Outcome("c-1", 1, "scored", passed=True, score=1.0), None)
     assert lines[1:5] == ["-- step 1: Restart it.", "I wait.", "-- step 2: And now?", "It is⟨U+001B⟩[2J up."]
 
 

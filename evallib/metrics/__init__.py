@@ -6,12 +6,11 @@ figures without them, their count and the bounds stand beside it.
 
 `planned` checks and counts the samples, `summary` puts all figures of some runs together; `cases`, `slices` and
 `checks` hold them by case, by tag and split, and by check; `repeats` finds samples that are copies, `policies` says
-when the order of two runs hangs on their errors, `caption` what a figure must say of itself. The formulas stand in
-`evallib.statistics`.
+when the order of two runs hangs on their errors. The formulas stand in `evallib.statistics`.
 """
 
 from evallib.metrics.cases import curves, flaky_cases, passes_histogram, per_case, usual_ks
-from evallib.metrics.checks import CheckSummary, judge_words, per_case_check
+from evallib.metrics.checks import CheckSummary, per_case_check
 from evallib.metrics.policies import order_words
 from evallib.metrics.repeats import Repeats
 from evallib.metrics.slices import Slice, per_split, per_tag
@@ -30,7 +29,6 @@ __all__ = [
     "attainable",
     "curves",
     "flaky_cases",
-    "judge_words",
     "order_words",
     "over_cases",
     "pass_at_k",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from evallib.metrics.planned import Numbers, Planned, counts_of, means_by, plan, verdicts_of
 from evallib.records import judged_by
@@ -14,7 +13,7 @@ from evallib.statistics.estimators import over_cases, pass_at_k, wilson_interval
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CheckSummary", "by_check", "judge_words", "per_case_check"]
+__all__ = ["CheckSummary", "by_check", "per_case_check"]
 
 _STATUSES = ("scored", "not_scored", "not_applicable")
 
@@ -151,8 +150,3 @@ def _known(values: Numbers) -> list[float]:
 
 def _mean(values: list[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
-
-
-def judge_words(check: Mapping[str, Any]) -> str:
-    """Who answered a check and whether that was ever measured against people, as in `judged by m, uncalibrated`."""
-    return f"judged by {', '.join(check['judge']) or 'nobody'}, {check['calibration'] or 'uncalibrated'}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
-from evallib.metrics.caption import caption
+from evallib.caption import Origin, caption
 from evallib.metrics.cases import usual_ks, wavering
 from evallib.metrics.checks import CheckSummary, by_check
 from evallib.metrics.planned import Planned, plan
-from evallib.metrics.repeats import Repeats, are_copies, repeats
+from evallib.metrics.repeats import Repeats, are_copies, repeats, repeats_sentence
 from evallib.metrics.slices import Slice, by_split, by_tag
 from evallib.records import ERROR_STATUSES
 from evallib.statistics.bootstrap import RESAMPLES, case_bootstrap
@@ -84,6 +84,7 @@ class Summary(TypedDict):
     post_hoc: bool
     label: str | None
     caption: str
+    origin: dict[str, Any] | None
     cases: int
     samples_per_case: list[int]
     planned: int
@@ -125,19 +126,28 @@ def summarise(
     verdicts: pd.DataFrame,
     ks: Sequence[int] = (),
     *,
-    suite: str = "",
-    passes_when: str = "the suite's pass rule holds",
+    origin: Origin | None = None,
     bootstrap: int | None = None,
 ) -> Summary:
     """All figures of one or several runs of one suite under one view.
 
     `outcomes` has one row per planned sample. `ks` defaults to every k up to ten, then doubling, up to the samples that
-    every case has. Verdicts of other samples are left out. `bootstrap` is a seed: with one, the case bootstrap's
-    intervals stand beside the others. The columns `tags`, `trajectory` and `draw` of `outcomes` may be absent.
+    every case has. Verdicts of other samples are left out. `origin` is what the caption says of where they come from,
+    `bootstrap` is a seed: with one, the case bootstrap's intervals stand beside the others. The columns `tags`,
+    `trajectory` and `draw` of `outcomes` may be absent.
     """
     planned = plan(outcomes)
     ks = tuple(ks) or usual_ks(int(planned.samples.min()))
     repeated = repeats(planned)
+    summary = _all_figures(planned, verdicts, ks, repeated)
+    summary["origin"] = origin.as_dict() if origin else None
+    if bootstrap is not None:
+        summary["bootstrap"] = _bootstrapped(planned, ks, bootstrap)
+    summary["caption"] = caption(summary, origin, repeats_sentence(repeated))
+    return summary
+
+
+def _all_figures(planned: Planned, verdicts: pd.DataFrame, ks: Sequence[int], repeated: Repeats | None) -> Summary:
     copies = are_copies(repeated)
     counts, score = planned.counts, _score(planned)
     rate, most = (over_cases(each, 1, pass_at_k, copies=copies) for each in (counts, planned.counts_at_best))
@@ -145,12 +155,13 @@ def summarise(
     figures, best = _figures(counts, ks, copies=copies), _figures(planned.counts_at_best, ks, copies=copies)
     flaky = [name for name, wavers in zip(planned.cases, wavering(planned).tolist(), strict=True) if wavers]
     micro = pooled_interval(counts)
-    summary = Summary(
+    return Summary(
         runs=sorted(planned.frame["run_id"].unique()),
         view=planned.view,
         post_hoc=planned.post_hoc,
         label=planned.label or None,
         caption="",
+        origin=None,
         cases=len(planned.cases),
         samples_per_case=[int(planned.samples.min()), int(planned.samples.max())],
         planned=len(planned.frame),
@@ -184,10 +195,6 @@ def summarise(
         by_tag=by_tag(planned),
         by_check=by_check(planned, verdicts),
     )
-    if bootstrap is not None:
-        summary["bootstrap"] = _bootstrapped(planned, ks, bootstrap)
-    summary["caption"] = caption(summary, suite, passes_when)
-    return summary
 
 
 class _Figures(NamedTuple):

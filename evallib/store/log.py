@@ -7,13 +7,14 @@ import hashlib
 import re
 import shutil
 import stat
+import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from evallib.collector import collector_paused
-from evallib.entries import Entry, Rescoring, moment, read_entry, read_flat
+from evallib.entries import Entry, Override, Rescoring, moment, read_entry, read_flat
 from evallib.errors import EvallibError, InputError
 from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
 from evallib.store.runs import Run, StagedRescoring, StoredRescoring
@@ -25,6 +26,7 @@ __all__ = [
     "by_time",
     "entry_bytes",
     "entry_of",
+    "former_log_path",
     "log_path",
     "preview_stamps",
     "publish_rescoring",
@@ -55,10 +57,30 @@ def entry_bytes(entry: Entry) -> bytes:
 
 def log_path(adjudications: Path, entry: Entry, content: bytes) -> Path:
     """Where an entry of that content goes: `entries/YYYY/MM/<UTC time>-<author>-<kind>-<content hash>.yaml`."""
+    return _path(adjudications, entry, content, _file_name_of(entry.author))
+
+
+def former_log_path(adjudications: Path, entry: Entry, content: bytes) -> Path:
+    """Where it went before letters outside ASCII were written in ASCII: such files stay as they are."""
+    return _path(adjudications, entry, content, _slug(entry.author) or "anonymous")
+
+
+def _path(adjudications: Path, entry: Entry, content: bytes, author: str) -> Path:
     time = datetime.fromisoformat(entry.time).astimezone(UTC)
-    author = re.sub(r"[^a-z0-9]+", "-", entry.author.lower()).strip("-")[:40] or "anonymous"
     name = f"{time:%Y%m%dT%H%M%SZ}-{author}-{entry.kind}-{hashlib.sha256(content).hexdigest()[:12]}"
     return adjudications / "entries" / f"{time:%Y}" / f"{time:%m}" / f"{name}.yaml"
+
+
+def _file_name_of(author: str) -> str:
+    """The author's name as it stands in file names: accents left out, and a hash where letters had to be."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", author) if not unicodedata.combining(c))
+    lost = any(c.isalnum() and not c.isascii() for c in plain)
+    short = hashlib.sha256(author.encode()).hexdigest()[:6]
+    return "-".join(filter(None, (_slug(plain), short if lost or not _slug(plain) else "")))
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
 
 
 def append_entry(adjudications: Path, entry: Entry) -> LoggedEntry:
@@ -109,11 +131,13 @@ def publish_rescoring(
     entry: Rescoring,
     suite_text: bytes,
     staged: Sequence[StagedRescoring],
+    *,
+    override: Override | None = None,
 ) -> LoggedEntry:
     """Write a rescoring beside each of its runs, and its entry into the log: the same bytes in both places.
 
-    The folders come first, the entry in the log last, so that what the log names is there. Where anything fails,
-    the folders are taken back; what a kill left of the same rescoring is put aside first.
+    The folders come first, then the override it cites, the entry in the log last, so that what the log names is there.
+    Where anything fails, all of it is taken back; what a kill left of the same rescoring is put aside first.
     """
     content = entry_bytes(entry)
     path = log_path(adjudications, entry, content)
@@ -125,10 +149,14 @@ def publish_rescoring(
             with staged_file(path, content) as publish:
                 for one in staged:
                     made.append(one.publish({"entry.yaml": content, "suite.yaml": suite_text}))  # noqa: PERF401
+                if override is not None:
+                    beside = log_path(adjudications, override, accepted := entry_bytes(override))
+                    write_new(beside, accepted)
+                    made.append(beside)
                 publish()
         except BaseException:
-            for folder in made if not path.exists() else ():
-                shutil.rmtree(folder, ignore_errors=True)
+            for one_made in made if not path.exists() else ():
+                shutil.rmtree(one_made, ignore_errors=True) if one_made.is_dir() else one_made.unlink(missing_ok=True)
             raise
     return LoggedEntry(path.stem, entry)
 
