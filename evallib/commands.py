@@ -217,7 +217,8 @@ def gate(given: Arguments) -> int:
     from evallib.figures import load_figures, load_gate
 
     figures = load_figures([given.run], given.view, given.data, given.adjudications)
-    other = load_gate(given.gate, figures.suite) if given.gate else None
+    most = max(figures.views[0].run.plan["cases"].values())
+    other = load_gate(given.gate, figures.suite, most) if given.gate else None
     decision = figures.decision(other)
     if given.json:
         print_json(decision.as_json())
