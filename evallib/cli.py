@@ -164,7 +164,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    for add in (_add_running, _add_reading, _add_reporting, _add_keeping):
+    for add in (_add_running, _add_figures, _add_reading, _add_reporting, _add_keeping):
         add(commands)
     return parser
 
@@ -236,7 +236,7 @@ def _add_running(commands: Any) -> None:
     serve.add_argument("--port", type=int, default=0)
 
 
-def _add_reading(commands: Any) -> None:
+def _add_figures(commands: Any) -> None:
     show = _command(commands, "show", "show", "print a run: one line per sample, answers in full, or readings")
     show.add_argument("run")
     show.add_argument("--case", metavar="ID", help="the answers of this case in full, with their verdicts")
@@ -262,10 +262,15 @@ def _add_reading(commands: Any) -> None:
     calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
     _trust_code(calibrate)
     _json(calibrate)
-    compare = _command(commands, "compare", "compare", "the views of one run side by side")
-    compare.add_argument("run")
-    compare.add_argument("--views", default="", metavar="A,B", help="views to set side by side (default: all)")
+    words = "run B against run A on their shared cases, or the views of one run side by side"
+    compare = _command(commands, "compare", "compare", words)
+    compare.add_argument("run", nargs="+", help="A and B; or one run, for its views")
+    compare.add_argument("--views", default="", metavar="V,W", help="of one run: views to set side by side (all)")
+    compare.add_argument("--view", default="", help="of two runs: the view of both (default strict)")
     _json(compare)
+
+
+def _add_reading(commands: Any) -> None:
     adjudicate = _command(commands, "adjudicate", "adjudicate", "read answers in the terminal, or store one reading")
     adjudicate.add_argument("run", nargs="+", help="runs to read; or one run, CASE and SAMPLE for one reading")
     adjudicate.add_argument("--by", default="", metavar="NAME", help="the reviewer; needed for all but --export")

@@ -13,6 +13,7 @@ from typing import Any
 from evallib.auditing import agreement
 from evallib.authoring import calibrate, validate
 from evallib.collector import collector_paused
+from evallib.comparing import compare
 from evallib.errors import InputError
 from evallib.keeping import verify
 from evallib.reviewing import adjudicate
@@ -225,23 +226,6 @@ def gate(given: Arguments) -> int:
     else:
         print_lines(decision.lines())
     return 1 if given.exit_code and decision.decision != "pass" else 0
-
-
-def compare(given: Arguments) -> int:
-    """The views of one run side by side: same answers, other criteria or readers; no test of significance."""
-    from evallib.figures import load_views
-    from evallib.printing import views_table
-
-    names = given.views.split(",") if given.views else []
-    if not all(names) or len(set(names)) < len(names):
-        raise InputError(f"--views {given.views!r}: name each view once, with commas, as in strict,read")
-    views = load_views(given.run, given.data, given.adjudications, names)
-    summaries = [figures.summary() for figures in views]
-    if given.json:
-        print_json({"run": views[0].views[0].run.id, "views": summaries})
-    else:
-        print_lines([*views_table(summaries), *(summary["caption"] for summary in summaries)])
-    return 0
 
 
 def rescore(given: Arguments) -> int:

@@ -26,7 +26,6 @@ from evallib.statistics.paired import (
     paired_difference,
     repeats_needed,
     sign_flip,
-    within_case_variance,
 )
 
 FILE = Path(__file__).resolve().parent.parent.parent / "shared" / "cases" / "statistics.json"
@@ -162,12 +161,6 @@ def test_repeats_shrink_what_moves_within_a_case_and_nothing_else() -> None:
     alone = repeats_needed(0.10, (0.1, 0.1), (2, 2), 50, 0.10)
     assert alone == math.ceil(0.2 / (50 * (0.10 / 2.8015852) ** 2))
     assert repeats_needed(0.50, (0.1, 0.1), (2, 2), 50, 0.05) is None
-
-
-def test_what_moves_within_a_case_is_known_from_two_samples_on() -> None:
-    assert within_case_variance([(2, 1), (2, 2)]) == 0.25
-    assert within_case_variance([(1, 1), (2, 2)]) is None
-    assert within_case_variance([]) is None
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))

@@ -12,7 +12,7 @@ from evallib.errors import InputError
 
 __all__ = [
     "FLIPS", "PairedDifference", "Tested", "attenuated", "benjamini_hochberg", "cases_needed", "holm", "mcnemar",
-    "mcnemar_mid_p", "minimum_detectable", "paired_difference", "repeats_needed", "sign_flip", "within_case_variance",
+    "mcnemar_mid_p", "minimum_detectable", "paired_difference", "repeats_needed", "sign_flip",
 ]  # fmt: skip
 
 FLIPS = 20_000
@@ -143,36 +143,32 @@ def minimum_detectable(se: float, alpha: float = 0.05, power: float = 0.8) -> fl
     return (_NORMAL.inv_cdf(1 - alpha / 2) + _NORMAL.inv_cdf(power)) * se
 
 
-def cases_needed(se: float, cases: int, difference: float) -> int:
-    """How many cases like these it takes to find a true `difference` with 80 % chance at 5 % (Miller 2024).
+def cases_needed(se: float, cases: int, difference: float, alpha: float = 0.05) -> int:
+    """How many cases like these it takes to find a true `difference` with 80 % chance at `alpha` (Miller 2024).
 
     The standard error falls with the root of the cases.
     """
     if not difference:
         raise InputError("no number of cases shows a difference of 0")
-    return max(2, math.ceil(cases * (minimum_detectable(se) / abs(difference)) ** 2 - 1e-9))
-
-
-def within_case_variance(counts: Sequence[tuple[int, int]]) -> float | None:
-    """How much one sample of a case moves on a re-run: the mean of n/(n-1) p(1-p) over (n samples, c passes).
-
-    None where some case has one sample only: then nothing tells a flaky case from a steady one.
-    """
-    if not counts or any(n < 2 for n, _ in counts):
-        return None
-    return math.fsum(c * (n - c) / (n * (n - 1)) for n, c in counts) / len(counts)
+    return max(2, math.ceil(cases * (minimum_detectable(se, alpha) / abs(difference)) ** 2 - 1e-9))
 
 
 def repeats_needed(
-    variance: float, within: tuple[float, float], repeats: tuple[float, float], cases: int, difference: float
+    variance: float,
+    within: tuple[float, float],
+    repeats: tuple[float, float],
+    cases: int,
+    difference: float,
+    *,
+    alpha: float = 0.05,
 ) -> int | None:
     """How many samples of each of these cases, in each run, find a true `difference`; None when no number does.
 
-    `variance` is that of the per-case differences, `within` one sample's in A and B, `repeats` the samples per case.
-    Var(d) = between + within_A / n_A + within_B / n_B (Miller 2024): repeats shrink only the last two.
+    `variance` is that of the per-case differences, `within` one sample's in A and B on a re-run of its case, `repeats`
+    the samples per case. Var(d) = between + within_A / n_A + within_B / n_B (Miller 2024): repeats shrink the last two.
     """
     between = max(0.0, variance - within[0] / repeats[0] - within[1] / repeats[1])
-    room = cases * (abs(difference) / minimum_detectable(1.0)) ** 2 - between
+    room = cases * (abs(difference) / minimum_detectable(1.0, alpha)) ** 2 - between
     return max(1, math.ceil(math.fsum(within) / room - 1e-9)) if room > 0 else None
 
 
