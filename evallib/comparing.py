@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from evallib.errors import InputError
 from evallib.stdout import print_json, print_lines
+
+if TYPE_CHECKING:
+    from evallib.figures import Figures
 
 __all__ = ["compare"]
 
@@ -24,12 +28,22 @@ def _compare_runs(given: argparse.Namespace) -> int:
 
     view = given.view or "strict"
     a, b = (load_figures([one], view, given.data, given.adjudications) for one in given.run)
-    found = compare_runs(a, b)
+    found = compare_runs(a, b, lock=_lock_words(a, b, given))
     if given.json:
         print_json(found.as_json())
     else:
         print_lines(comparison_lines(found))
     return 0
+
+
+def _lock_words(a: Figures, b: Figures, given: argparse.Namespace) -> str:
+    """Whether these runs' criteria are locked, said once where it is the same of both."""
+    from evallib.locks import lock_words
+    from evallib.store import read_log
+
+    log = read_log(given.adjudications)
+    said = [lock_words(figures.views[0].run, log) for figures in (a, b)]
+    return f"A and B {said[0]}" if said[0] == said[1] else f"A {said[0]}; B {said[1]}"
 
 
 def _compare_views(given: argparse.Namespace) -> int:

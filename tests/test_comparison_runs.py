@@ -13,8 +13,9 @@ from evallib.comparison.compare import compare_runs
 from evallib.comparison.contexts import stale_build
 from evallib.comparison_lines import comparison_lines
 from evallib.figures import load_figures
+from evallib.locks import make_lock
 from evallib.provenance import build
-from evallib.store import Run
+from evallib.store import Run, append_entry
 from tests.commandline import files, said
 from tests.making import SUITE, stored_run
 from tests.sources import SHARED, real
@@ -198,6 +199,18 @@ def test_a_lock_has_its_line(tmp_path: Path) -> None:
     assert found.as_json()["lock"] == "locked before either run: 3 rows named first"
     assert comparison_lines(found)[1] == "locked before either run: 3 rows named first"
     assert compare_runs(a, b).as_json()["lock"] is None
+
+
+def test_runs_that_nobody_locked_say_so_and_a_lock_names_who_holds_which(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    more = ["--adjudications", str(log)]
+    first = stored(tmp_path, "a", ANSWERS)
+    stored_run(tmp_path, OTHER, run_id="b")
+    assert compared(capsys, tmp_path, *more)["lock"] == "A and B not locked"
+    append_entry(log, make_lock([first], author="Ann", reason="The two arms are being read."))
+    assert compared(capsys, tmp_path, *more)["lock"].startswith("A and B locked by Ann (")
 
 
 def test_the_read_view_says_that_it_was_chosen_after_reading(

@@ -210,7 +210,7 @@ def compare_runs(a: Figures, b: Figures, *, lock: str = "") -> Comparison:
         contexts=differences(*runs, shared),
         stale=list(filter(None, (stale_build(run) for run in dict.fromkeys(runs)))),
         notes=_notes(a, b, shared),
-        captions=(a.summary()["caption"], b.summary()["caption"]),
+        captions=(a.caption, b.caption),
         lock=lock,
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evallib.caption import judge_words
 from evallib.records import judged_by
 from evallib.statistics.paired import (
     FLIPS,
@@ -173,7 +174,7 @@ def _judges(name: str, verdicts: tuple[pd.DataFrame, pd.DataFrame]) -> str:
     if not found["stochastic"].astype(bool).any():
         return ""
     models, calibration = judged_by(map(str, found["judge"].dropna() if "judge" in found else ()))
-    return f"judged by {', '.join(models) or 'nobody'}, {calibration}"
+    return judge_words({"judge": models, "calibration": calibration})
 
 
 def _row(figure: _Figure) -> Row:

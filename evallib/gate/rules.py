@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from evallib.caption import judge_words
 from evallib.gate.coverage import Keys, errors_rule, excused
 from evallib.gate.frames import (
     Row,
@@ -116,7 +117,7 @@ def _answered_by(verdicts: Sequence[Row]) -> dict[str, Any]:
 
 def judged_words(row: Mapping[str, Any]) -> str:
     """Who answered a check, in brackets; nothing where a rule did."""
-    return f" (judged by {', '.join(row['judge']) or 'nobody'}, {row['calibration']})" if row["stochastic"] else ""
+    return f" ({judge_words(row)})" if row["stochastic"] else ""
 
 
 def _check_words(row: Mapping[str, Any]) -> str:
