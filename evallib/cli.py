@@ -192,6 +192,11 @@ def _json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
+def _prices(command: argparse.ArgumentParser) -> None:
+    words = "prices of models (default: prices.yaml in the data folder, where there is one)"
+    command.add_argument("--prices", type=Path, metavar="FILE", help=words)
+
+
 def _add_running(commands: Any) -> None:
     demo = _command(commands, "demo", "demo", "the whole loop into build/demo, fresh each time")
     demo.add_argument("--out", type=Path, default=Path("build/demo"))
@@ -227,6 +232,7 @@ def _add_running(commands: Any) -> None:
     for name in ("call", "turn", "judge", "check", "run"):
         run.add_argument(f"--{name}-timeout", type=float, metavar="S", help=f"deadline of one {name}, in seconds")
     run.add_argument("--exit-code", action="store_true", help="status 1 when the gate is blocked")
+    _prices(run)
     _trust_code(run)
     _json(run)
     serve = _command(
@@ -242,11 +248,13 @@ def _add_figures(commands: Any) -> None:
     show.add_argument("--case", metavar="ID", help="the answers of this case in full, with their verdicts")
     show.add_argument("--failing", action="store_true", help="the answers that did not pass, in full")
     show.add_argument("--readings", action="store_true", help="what people said")
+    _prices(show)
     metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
     metrics.add_argument("run", nargs="+")
     metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
     metrics.add_argument("--k", default="", metavar="1,2,5")
     metrics.add_argument("--summary", action="store_true", help="five fields, as a CI step reads them")
+    _prices(metrics)
     _json(metrics)
     gate = _command(commands, "gate", "gate", "decide the release gate over one view of one run")
     gate.add_argument("run")
@@ -267,6 +275,7 @@ def _add_figures(commands: Any) -> None:
     compare.add_argument("run", nargs="+", help="A and B; or one run, for its views")
     compare.add_argument("--views", default="", metavar="V,W", help="of one run: views to set side by side (all)")
     compare.add_argument("--view", default="", help="of two runs: the view of both (default strict)")
+    _prices(compare)
     _json(compare)
 
 

@@ -16,19 +16,26 @@ __all__ = ["compare"]
 
 def compare(given: argparse.Namespace) -> int:
     """Two runs on their shared cases; of one run its views side by side, with no test of significance."""
-    if len(given.run) > 2 or (len(given.run) == 2 and given.views) or (len(given.run) == 1 and given.view):
+    if len(given.run) > 2 or (len(given.run) == 2 and given.views) or (len(given.run) == 1 and _of_two(given)):
         raise InputError("name two runs to compare (A B, with --view for another view), or one for its --views")
     return _compare_views(given) if len(given.run) == 1 else _compare_runs(given)
+
+
+def _of_two(given: argparse.Namespace) -> bool:
+    """Whether something is asked for that only two runs have."""
+    return bool(given.view or given.prices)
 
 
 def _compare_runs(given: argparse.Namespace) -> int:
     from evallib.comparison.compare import compare_runs
     from evallib.comparison_lines import comparison_lines
     from evallib.figures import load_figures
+    from evallib.prices import prices_for
 
     view = given.view or "strict"
     a, b = (load_figures([one], view, given.data, given.adjudications) for one in given.run)
-    found = compare_runs(a, b, lock=_lock_words(a, b, given))
+    prices = prices_for(given.prices, given.data)
+    found = compare_runs(a, b, prices=prices, lock=_lock_words(a, b, given))
     if given.json:
         print_json(found.as_json())
     else:

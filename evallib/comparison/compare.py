@@ -16,9 +16,11 @@ from evallib.comparison.contexts import (
 from evallib.comparison.flips import Flip, case_flips
 from evallib.comparison.refusals import refuse_frames, refuse_other_criteria
 from evallib.comparison.rows import Row, paired_rows, passes_of, without_errors
+from evallib.comparison.spending import Spending, spending
 from evallib.coverage import unequal_words
 from evallib.errors import InputError
 from evallib.figures import Figures
+from evallib.prices import PriceTable
 from evallib.sense import raw_range
 from evallib.stdout import counted
 
@@ -77,6 +79,7 @@ class Comparison:
     only_b: list[str]
     paired: Paired
     contexts: list[Difference]
+    spending: Spending
     stale: list[str]
     notes: list[str]
     captions: tuple[str, str]
@@ -112,6 +115,7 @@ class Comparison:
             "fell": [flip.as_json() for flip in paired.flips if not flip.rose],
             "rose": [flip.as_json() for flip in paired.flips if flip.rose],
             "contexts": [one.as_json() for one in self.contexts],
+            "cost": self.spending.as_json(),
             "stale_builds": self.stale,
             "notes": self.notes,
             "says": self.sentences,
@@ -187,7 +191,7 @@ def _mean_bounds(outcomes: pd.DataFrame) -> tuple[float, float]:
     return float(by_case["passed"].mean()), float(by_case["most"].mean())
 
 
-def compare_runs(a: Figures, b: Figures, *, lock: str = "") -> Comparison:
+def compare_runs(a: Figures, b: Figures, *, prices: PriceTable | None = None, lock: str = "") -> Comparison:
     """Run B against run A under one view, on the cases that both hold; InputError where they cannot be compared.
 
     Each holds one run. `lock` is the one sentence on whether these runs are locked.
@@ -198,6 +202,7 @@ def compare_runs(a: Figures, b: Figures, *, lock: str = "") -> Comparison:
     refuse_other_criteria(first, second, shared)
     paired = compare_frames((a.outcomes, b.outcomes), (a.verdicts, b.verdicts), _spans(a))
     runs = (first.run, second.run)
+    contexts = differences(*runs, shared)
     return Comparison(
         a=first.run.id,
         b=second.run.id,
@@ -207,7 +212,8 @@ def compare_runs(a: Figures, b: Figures, *, lock: str = "") -> Comparison:
         only_a=[case for case in planned[0] if case not in shared],
         only_b=[case for case in planned[1] if case not in shared],
         paired=paired,
-        contexts=differences(*runs, shared),
+        contexts=contexts,
+        spending=spending(*runs, shared, contexts, prices),
         stale=list(filter(None, (stale_build(run) for run in dict.fromkeys(runs)))),
         notes=_notes(a, b, shared),
         captions=(a.caption, b.caption),
