@@ -129,8 +129,8 @@ def test_a_run_has_a_cost_per_sample_with_source_and_date(tmp_path: Path) -> Non
         ([Usage(5, 5, 1)], "", True, "cost: target unknown: the model has no name"),
         ([Usage(5, 5, 1)], "big", True, "cost: target unknown: no price for model 'big'"),
         ([Usage(1000, 0, 1), Usage(calls=1)], "small-1", True,
-         "cost: target unknown: tokens were not counted (1 sample) (0.0020 USD for 1 of 2) (prices: a list, "
-         "2026-11-30)"),
+         ("cost: target unknown: tokens were not counted (1 sample) (0.0020 USD for 1 of 2) (prices: a list, "
+         "2026-11-30)")),
     ],
 )  # fmt: skip
 def test_what_is_unknown_says_why_and_is_never_0(
