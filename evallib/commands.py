@@ -17,11 +17,12 @@ from evallib.comparing import compare
 from evallib.errors import InputError
 from evallib.keeping import verify
 from evallib.reviewing import adjudicate
+from evallib.ruling import close, lock
 from evallib.stdout import counted, print_json, print_lines, visible
 
 __all__ = [
-    "adjudicate", "agreement", "calibrate", "compare", "demo", "gate", "import_", "metrics", "report", "rescore", "run",
-    "serve_script", "show", "track", "validate", "verify",
+    "adjudicate", "agreement", "calibrate", "close", "compare", "demo", "gate", "import_", "lock", "metrics", "report",
+    "rescore", "run", "serve_script", "show", "track", "validate", "verify",
 ]  # fmt: skip
 
 Arguments = argparse.Namespace
@@ -245,16 +246,22 @@ def rescore(given: Arguments) -> int:
     from evallib.panel import jury_for
     from evallib.printing import rescored_lines
     from evallib.rescoring.apply import rescore as apply
+    from evallib.rescoring.rules import Acceptance
     from evallib.store import open_run
 
     runs = [open_run(reference, given.data) for reference in given.run]
     if len({found.id for found in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
+    if given.by and given.override is None:
+        raise InputError(
+            "--by says who accepts unread flips, with --override REASON; who changes criteria stands in the entry"
+        )
+    acceptance = None if given.override is None else Acceptance(given.override, given.by)
     asking = jury_for(given.judge, given.suite, given.data, jobs=given.judge_jobs, tell=_tell) if given.judge else None
     with asking or nullcontext() as jury:
         rescored = apply(
             runs, given.suite, given.entry, given.adjudications,
-            preview=given.preview, trust_code=given.trust_code, jury=jury,
+            preview=given.preview, trust_code=given.trust_code, jury=jury, acceptance=acceptance,
         )  # fmt: skip
     if given.json:
         print_json(rescored.as_dict())

@@ -69,7 +69,7 @@ def _flip_lines(flips: Sequence[Flip]) -> list[str]:
 def _context_lines(found: Comparison) -> list[str]:
     rows = [[one.what, _short(one.a), _short(one.b)] for one in found.contexts]
     lines = table(["what differs", "A", "B"], rows) if rows else ["the two plans differ in nothing"]
-    lines += found.spending.lines()
+    lines += found.costs.lines()
     return [*lines, *(f"stale build: {one}" for one in found.stale), *(f"note: {one}" for one in found.notes)]
 
 

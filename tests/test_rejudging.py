@@ -15,6 +15,7 @@ from evallib.rescoring.apply import Rescored, load_rescoring, rescore, rescore_r
 from evallib.store import ReplyStore, Run, open_run
 from evallib.suite import parse_suite
 from tests.juries import jury_of
+from tests.licensing import citing, read_each
 from tests.tiny_server import says
 
 SUITE = """\
@@ -39,7 +40,7 @@ kind: rescoring
 slug: SLUG
 author: r1
 reason: the rubric was vague
-changes: [{check: q, fix: replace, reason: says what right means}]
+changes: [{check: q, fix: replace, reason: says what right means, judgement: true}]
 expects: []
 """
 FIVE = says('{"score": 5, "reason": "right"}', usage={"prompt_tokens": 9, "completion_tokens": 2})
@@ -50,11 +51,17 @@ class Home(NamedTuple):
     run: Run
 
     def rescore(self, suite: str, jury: Jury | None = None, *, slug: str = "new", **more: Any) -> Rescored:
-        entry = more.pop("entry", ENTRY)
+        entry = self.licensed(more.pop("entry", ENTRY))
         (self.folder / "new.yaml").write_text(suite)
         (self.folder / "entry.yaml").write_text(entry.replace("SLUG", slug))
         paths = (self.folder / "new.yaml", self.folder / "entry.yaml", self.folder / "log")
         return rescore([self.run], *paths, jury=jury, **more)
+
+    def licensed(self, entry: str) -> str:
+        """The entry with a reading of the judge's verdict, and of the other check's, to cite."""
+        log = self.folder / "log"
+        ids = read_each(log, [self.run], [("c-1", 1, "fail")], cause="other", check="q")
+        return citing(entry, ids + read_each(log, [self.run], [("c-2", 1, "pass")], cause="other", check="says"))
 
     def previewed(self, suite: str, entry: str = ENTRY) -> list[Verdict]:
         """What the judges say without anyone asked."""
@@ -143,7 +150,7 @@ def test_the_judge_that_judged_the_run_is_not_asked_again(home: Home) -> None:
 
 def test_a_changed_key_is_remarked_without_a_judge_and_asked_with_one(home: Home, asking: Any) -> None:
     key = SUITE.replace("facts: ['3']", "facts: ['4']")
-    entry = ENTRY.replace("changes: [", "changes: [{check: says, fix: key, reason: it is four}, ")
+    entry = ENTRY.replace("changes: [", "changes: [{check: says, fix: key, reason: it is four, judgement: true}, ")
     one, two = home.previewed(key, entry)
     strict = {v.case_id: v for v in home.run.verdicts if v.check_id == "q"}
     assert (one.reason, one.decides) == (strict["c-1"].reason, strict["c-1"].decides)
@@ -167,8 +174,8 @@ def test_a_run_without_judges_can_be_judged_later(home: Home, asking: Any) -> No
 
 def test_the_command_line_asks_and_reports(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     Path("new.yaml").write_text(OTHER_RUBRIC)
-    Path("entry.yaml").write_text(ENTRY.replace("SLUG", "cli"))
-    arguments = ["rescore", "r", "--suite", "new.yaml", "--entry", "entry.yaml"]
+    Path("entry.yaml").write_text(home.licensed(ENTRY.replace("SLUG", "cli")))
+    arguments = ["rescore", "r", "--suite", "new.yaml", "--entry", "entry.yaml", "--adjudications", "log"]
     assert main(arguments) == 2
     capsys.readouterr()
     assert main([*arguments, "--judge", "scripted", "--preview"]) == 0
@@ -179,4 +186,4 @@ def test_the_command_line_asks_and_reports(home: Home, capsys: pytest.CaptureFix
     told = capsys.readouterr()
     assert (json.loads(told.out)["judge_calls"], json.loads(told.out)["judge_replies_kept"]) == (0, 6)
     assert main([*arguments, "--judge", "nobody"]) == 2
-    assert main(["verify", "data"]) == 0
+    assert main(["verify", "data", "--adjudications", "log"]) == 0

@@ -13,10 +13,10 @@ from evallib.comparison.contexts import (
     repeated_answers,
     stale_build,
 )
+from evallib.comparison.cost import PairedCosts, paired_costs
 from evallib.comparison.flips import Flip, case_flips
 from evallib.comparison.refusals import refuse_frames, refuse_other_criteria
 from evallib.comparison.rows import Row, paired_rows, passes_of, without_errors
-from evallib.comparison.spending import Spending, spending
 from evallib.coverage import unequal_words
 from evallib.errors import InputError
 from evallib.figures import Figures
@@ -79,7 +79,7 @@ class Comparison:
     only_b: list[str]
     paired: Paired
     contexts: list[Difference]
-    spending: Spending
+    costs: PairedCosts
     stale: list[str]
     notes: list[str]
     captions: tuple[str, str]
@@ -115,7 +115,7 @@ class Comparison:
             "fell": [flip.as_json() for flip in paired.flips if not flip.rose],
             "rose": [flip.as_json() for flip in paired.flips if flip.rose],
             "contexts": [one.as_json() for one in self.contexts],
-            "cost": self.spending.as_json(),
+            "cost": self.costs.as_json(),
             "stale_builds": self.stale,
             "notes": self.notes,
             "says": self.sentences,
@@ -213,7 +213,7 @@ def compare_runs(a: Figures, b: Figures, *, prices: PriceTable | None = None, lo
         only_b=[case for case in planned[1] if case not in shared],
         paired=paired,
         contexts=contexts,
-        spending=spending(*runs, shared, contexts, prices),
+        costs=paired_costs(*runs, shared, contexts, prices),
         stale=list(filter(None, (stale_build(run) for run in dict.fromkeys(runs)))),
         notes=_notes(a, b, shared),
         captions=(a.caption, b.caption),

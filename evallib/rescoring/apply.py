@@ -5,74 +5,48 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evallib.checks.foreign import Foreign
-from evallib.checks.judge import Judge
-from evallib.collector import collector_paused
-from evallib.entries import Rescoring
+from evallib.entries import Override, Rescoring
 from evallib.errors import InputError
 from evallib.judging import Jury
-from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, PREDICTED_LATE, Outcome, Sample, SampleKey, Verdict, digest
-from evallib.rescoring.entry import (
+from evallib.records import Verdict, digest
+from evallib.rescoring.changes import (
     criteria_digests,
     listed_changes,
-    load_rescoring,
     refuse_invented,
-    refuse_misnamed,
+    refuse_misnamed_fix,
     refuse_unlisted,
 )
-from evallib.rescoring.rejudging import rejudge, to_be_asked
-from evallib.scoring import fold_all, score_samples
+from evallib.rescoring.entry import load_rescoring, refuse_misnamed, rescoring_label
+from evallib.rescoring.flips import Flip, held_against_readings
+from evallib.rescoring.licences import licensed_by_own_reading_only, refuse_unlicensed
+from evallib.rescoring.recomputing import RescoredRun, refuse_other_questions, rescore_run
+from evallib.rescoring.rejudging import to_be_asked
+from evallib.rescoring.rules import (
+    Acceptance,
+    against_words,
+    flip_problems,
+    make_override,
+    refuse_author,
+    refuse_locked,
+    refuse_twins,
+    refuse_without_prediction,
+    unread_words,
+)
+from evallib.reviewer import reviewer_name
+from evallib.rule import Rule, load_rule
+from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
-from evallib.store.log import now, preview_stamps, stamp_preview, view_name
+from evallib.store.log import entry_bytes, log_path, now, preview_stamps, stamp_preview, view_name
 from evallib.store.runs import StagedRescoring
-from evallib.suite import BoundCheck, Suite, load_suite, parse_suite
+from evallib.suite import Suite, load_suite, parse_suite
 
-__all__ = ["Flip", "Rescored", "RescoredRun", "load_rescoring", "rescore", "rescore_run"]
-
-
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """One sample whose outcome differs between strict and rescored."""
-
-    run: str
-    case_id: str
-    sample: int
-    before: str
-    after: str
-    checks: tuple[str, ...]
-    """Checks whose verdict or criticality changed."""
-    expected: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        """The flip as `rescore --json` and the entry show it."""
-        return {
-            "run": self.run,
-            "case_id": self.case_id,
-            "sample": self.sample,
-            "from": self.before,
-            "to": self.after,
-            "checks": list(self.checks),
-            "expected": self.expected,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class RescoredRun:
-    """What became of one run under changed criteria."""
-
-    run: Run
-    recomputed: int
-    carried: int
-    flips: tuple[Flip, ...]
-    missed: tuple[dict[str, Any], ...]
-    """Expected flips that did not happen."""
-    outdated: tuple[str, ...] = ()
-    """Checks whose kind has judged otherwise since the run was made: nothing of theirs is carried over."""
+__all__ = ["Rescored", "RescoredRun", "load_rescoring", "rescore", "rescore_run"]
 
 
 class Rescored(NamedTuple):
@@ -108,16 +82,11 @@ class Rescored(NamedTuple):
             "predicted_after_preview": self.entry.predicted_after_preview,
             "would_refuse": list(self.would_refuse),
             "post_hoc": True,
-            "label": _label(self.entry),
+            "label": rescoring_label(self.entry),
         }
 
 
-def _label(entry: Rescoring) -> str:
-    """The words every figure of the rescoring carries."""
-    return f"{POST_HOC_LABEL}; {PREDICTED_LATE}" if entry.predicted_after_preview else POST_HOC_LABEL
-
-
-def rescore(
+def rescore(  # noqa: PLR0913  # what is rescored, by whose word, and who answers
     runs: Sequence[Run],
     suite_path: Path,
     entry_path: Path,
@@ -126,12 +95,14 @@ def rescore(
     preview: bool = False,
     trust_code: bool = False,
     jury: Jury | None = None,
+    acceptance: Acceptance | None = None,
 ) -> Rescored:
     """Apply the suite in `suite_path` to stored runs under the entry in `entry_path`, all runs or none.
 
-    A preview shows what would flip, says what the rescoring itself would refuse and refuses only what the entry
-    misnames, and leaves a stamp of what it expected. `jury` answers judges that ask something else than in the run,
-    or have another model or prompt.
+    InputError for what the written rule of the log forbids (`rules`, `licences`), and for a flip that nobody read
+    unless `acceptance` says who answers for it. A preview shows what would flip, says what the rescoring itself would
+    refuse and refuses only what the entry misnames, and leaves a stamp of what it expected. `jury` answers judges that
+    ask something else than in the run, or have another model or prompt.
     """
     suite_path = suite_path / "suite.yaml" if suite_path.is_dir() else suite_path
     load_suite(suite_path, trust_code=trust_code)  # says what is wrong with it, or that it is not there
@@ -139,40 +110,96 @@ def rescore(
     suite = parse_suite(text.decode("utf-8"), str(suite_path))
     written = load_rescoring(entry_path)
     for run in runs:
-        _refuse_other_questions(run, suite)
+        refuse_other_questions(run, suite)
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
-    expects = digest([e.model_dump() for e in written.expects], 16)
-    criteria = criteria_digests(runs, suite)
-    refused = _refusals(runs, suite, written, log, jury)
+    written = written.model_copy(update={"author": reviewer_name(written.author)})
+    at = _Session(runs, suite, text, adjudications, log, load_rule(adjudications).rule, jury)
     if preview:
-        said = tuple(dict.fromkeys(str(error) for error in refused))
-        rescored = tuple(rescore_run(run, suite, written, jury=jury) for run in runs)
-        stamp_preview(adjudications, suite.digest, written.slug, expects, criteria)
-        return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(jury), said)
-    for error in refused:
+        if acceptance:
+            raise InputError("a preview accepts nothing; leave --override out")
+        return _previewed(at, written)
+    for error in _refusals(at, written):
         raise error
-    seen = preview_stamps(adjudications, suite.digest, written.slug, criteria)
-    entry = written.model_copy(
+    entry = _stamped(at, written)
+    if acceptance is None:
+        return _written_beside(at, entry)
+    rescored = tuple(at.computed(run, entry) for run in runs)
+    asked = _asked(jury)
+    for error in _flip_refusals(at, entry, rescored):
+        raise error
+    override = make_override(runs, _unread(rescored), entry, at.rule, acceptance)
+    accepted = {"unread": len(override.flips), "unread_accepted_by": override.author}
+    named = {"override": log_path(adjudications, override, entry_bytes(override)).stem}
+    done = _written_beside(at, entry.model_copy(update=accepted | named), override)
+    return done._replace(judge_calls=asked[0], judge_replies_kept=asked[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """One rescoring under way: what is rescored, by which criteria, and under which rule."""
+
+    runs: Sequence[Run]
+    suite: Suite
+    text: bytes
+    adjudications: Path
+    log: Sequence[LoggedEntry]
+    rule: Rule
+    jury: Jury | None
+
+    def computed(self, run: Run, entry: Rescoring, keep: Callable[[list[Verdict]], object] = len) -> RescoredRun:
+        """The run under the new criteria, its flips held against what people read."""
+        found = rescore_run(run, self.suite, entry, keep, jury=self.jury)
+        if not found.flips:
+            return found
+        return replace(
+            found, flips=held_against_readings(run, self.suite, found.flips, standing_readings(run, self.log))
+        )
+
+
+def _previewed(at: _Session, written: Rescoring) -> Rescored:
+    rescored = tuple(at.computed(run, written) for run in at.runs)
+    told = [*_refusals(at, written), *_flip_refusals(at, written, rescored)]
+    if unread := _unread(rescored):
+        told.append(InputError(unread_words(unread)))
+    expects, criteria = _expected(written), criteria_digests(at.runs, at.suite)
+    stamp_preview(at.adjudications, at.suite.digest, written.slug, expects, criteria)
+    said = tuple(dict.fromkeys(str(error) for error in told))
+    return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(at.jury), said)
+
+
+def _expected(entry: Rescoring) -> str:
+    return digest([e.model_dump() for e in entry.expects], 16)
+
+
+def _stamped(at: _Session, written: Rescoring) -> Rescoring:
+    expects, criteria = _expected(written), criteria_digests(at.runs, at.suite)
+    seen = preview_stamps(at.adjudications, at.suite.digest, written.slug, criteria)
+    return written.model_copy(
         update={
             "time": now(),
             "written_digest": digest(written.model_dump(mode="json")),
-            "suite_digest": suite.digest,
+            "suite_digest": at.suite.digest,
+            "rule_digest": at.rule.digest,
+            "own_readings_only": licensed_by_own_reading_only(at.runs, written, at.log, at.rule),
             "predicted_after_preview": any(stamp != expects for stamp in seen),
         }
     )
-    return _written_beside(runs, suite, text, entry, adjudications, jury)
 
 
-def _refusals(
-    runs: Sequence[Run], suite: Suite, entry: Rescoring, log: Sequence[LoggedEntry], jury: Jury | None
-) -> Iterator[InputError]:
-    """What a rescoring is refused for: the first of each rule, run by run."""
-    for run in runs:
-        yield from _refusal(refuse_unlisted, run, suite, entry)
-        yield from _refusal(_refuse_judges, run, suite, entry, jury)
-        yield from _refusal(_refuse_done, run, entry.slug, log)
-    yield from _refusal(refuse_invented, runs, suite, entry)
+def _refusals(at: _Session, entry: Rescoring) -> Iterator[InputError]:
+    """What a rescoring is refused for before it is computed: the first of each rule, run by run."""
+    yield from _refusal(refuse_author, entry, at.rule)
+    yield from _refusal(refuse_without_prediction, at.runs, at.suite, entry)
+    yield from _refusal(refuse_twins, at.runs)
+    for run in at.runs:
+        yield from _refusal(refuse_locked, run, at.log)
+        yield from _refusal(refuse_unlisted, run, at.suite, entry)
+        yield from _refusal(refuse_misnamed_fix, run, at.suite, entry)
+        yield from _refusal(_refuse_judges, run, at.suite, entry, at.jury)
+        yield from _refusal(_refuse_done, run, entry.slug, at.log)
+    yield from _refusal(refuse_invented, at.runs, at.suite, entry)
+    yield from _refusal(refuse_unlicensed, at.runs, entry, at.log, at.rule)
 
 
 def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError]:
@@ -180,6 +207,18 @@ def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError
         refuse(*given)
     except InputError as error:
         yield error
+
+
+def _flip_refusals(at: _Session, entry: Rescoring, rescored: Sequence[RescoredRun]) -> Iterator[InputError]:
+    """What a rescoring is refused for once it is computed, but for unread flips: the first of each run."""
+    for one in rescored:
+        if (verdict := one.against) is not None:
+            yield InputError(against_words(verdict, one.run.id))
+        yield from islice(flip_problems(one.flips, entry, at.suite, one.outdated), 1)
+
+
+def _unread(rescored: Sequence[RescoredRun]) -> list[Flip]:
+    return [flip for one in rescored for flip in one.flips if flip.read == "unread"]
 
 
 def _refuse_done(run: Run, slug: str, log: Sequence[LoggedEntry]) -> None:
@@ -195,19 +234,23 @@ def _asked(jury: Jury | None) -> tuple[int, int]:
     return (0, 0) if jury is None else (jury.calls, jury.kept)
 
 
-def _written_beside(  # noqa: PLR0917  # what is written, from what, and where
-    runs: Sequence[Run], suite: Suite, text: bytes, entry: Rescoring, adjudications: Path, jury: Jury | None
-) -> Rescored:
+def _written_beside(at: _Session, entry: Rescoring, override: Override | None = None) -> Rescored:
     name = view_name(entry)
     with ExitStack() as stack:
         staged: list[StagedRescoring] = []
-        for run in runs:
-            staged.append(StagedRescoring(run, name, _label(entry)))
+        for run in at.runs:
+            staged.append(StagedRescoring(run, name, rescoring_label(entry)))
             stack.callback(staged[-1].discard)
-        rescored = tuple(rescore_run(one.run, suite, entry, one.write, jury=jury) for one in staged)
-        rows = tuple(_entry_row(one, table.sha256(), text) for one, table in zip(rescored, staged, strict=True))
+        rescored = tuple(at.computed(one.run, entry, one.write) for one in staged)
+        for error in _flip_refusals(at, entry, rescored):
+            raise error
+        unread = _unread(rescored)
+        if len(unread) > entry.unread:
+            raise InputError(unread_words(unread))
+        rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
         entry = entry.model_copy(update={"runs": rows})
-        return Rescored(entry, rescored, publish_rescoring(adjudications, entry, text, staged), *_asked(jury))
+        logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)
+        return Rescored(entry, rescored, logged, *_asked(at.jury))
 
 
 def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str, Any]:
@@ -224,118 +267,6 @@ def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str,
     }
 
 
-def rescore_run(
-    run: Run,
-    suite: Suite,
-    entry: Rescoring,
-    keep: Callable[[list[Verdict]], object] = len,
-    *,
-    jury: Jury | None = None,
-) -> RescoredRun:
-    """The verdicts of `run` under `suite`: recomputed where criteria changed, carried over where they did not.
-
-    `keep` is given the verdicts of some thousand samples at a time, in stored order; nothing else holds them.
-    What a kind judged before its code changed its meaning (`Check.revision`) is recomputed too. Recorded checks and
-    samples that ended in an error keep their verdicts. Judges: see `rejudging`. InputError when
-    the suite lacks a case or asks something else.
-    """
-    _refuse_other_questions(run, suite)
-    kept_checks = _kept_checks(run, suite)
-    expected: set[tuple[str, int, str]] = {(e.case, e.sample, e.to) for e in entry.expects if e.run == run.id}
-    flips: list[Flip] = []
-    recomputed = carried = 0
-    outdated: set[str] = set()
-    for samples, before in run.batches():
-        with collector_paused():
-            after, count, late = _rescored(run, samples, before, suite, kept_checks, jury)
-            flips += _flips(run, suite, samples, before, after, expected)
-            keep(after)
-            outdated |= late
-            carried += count
-            recomputed += len(after) - count
-            del after, before, samples
-    happened = {(f.case_id, f.sample, f.after) for f in flips}
-    missed = [e for e in entry.expects if e.run == run.id and (e.case, e.sample, e.to) not in happened]
-    told = tuple(e.model_dump() for e in missed)
-    return RescoredRun(run, recomputed, carried, tuple(flips), told, tuple(sorted(outdated)))
-
-
-def _outdated(run: Run, verdicts: Sequence[Verdict]) -> set[tuple[str, int, str]]:
-    """The computed verdicts that stand under another digest than the code gives the run's own criteria now."""
-    today = {
-        (case_id, bound.check.id): bound.decides
-        for case_id in run.plan["cases"]
-        for bound in run.suite.bound[case_id]
-        if bound.check.computable and not isinstance(bound.check, Foreign)
-    }
-    late = (v for v in verdicts if v.decides != today.get((v.case_id, v.check_id), v.decides))
-    return {(v.case_id, v.sample, v.check_id) for v in late}
-
-
-class _Batch(NamedTuple):
-    """The verdicts on some samples, in their order."""
-
-    verdicts: list[Verdict]
-    carried: int
-    """How many of them were carried over."""
-    outdated: set[str]
-    """As in `RescoredRun`."""
-
-
-def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
-    run: Run,
-    samples: Sequence[Sample],
-    before: Sequence[Verdict],
-    suite: Suite,
-    kept_checks: Mapping[str, list[BoundCheck]],
-    jury: Jury | None,
-) -> _Batch:
-    strict = {(v.case_id, v.sample, v.check_id): v for v in before}
-    errored = {s.key for s in samples if s.status in ERROR_STATUSES}
-    sound = [s for s in samples if s.key not in errored]
-    carried = {key: v._replace(origin="carried") for key, v in strict.items() if key[:2] in errored}
-    outdated = _outdated(run, before)
-    for sample in sound:
-        for bound in kept_checks[sample.case_id]:
-            key = (*sample.key, bound.check.id)
-            verdict = _carried(sample, bound, None if key in outdated else strict.get(key))
-            if verdict is not None:
-                carried[key] = verdict
-    judged = rejudge(run, suite, sound, strict, jury)
-    carried |= judged.carried
-    verdicts = score_samples(suite, sound, judged.computed, carried=carried)
-    place = {sample.key: number for number, sample in enumerate(samples)}
-    ordered = sorted(verdicts, key=lambda v: place[v.case_id, v.sample])
-    return _Batch(ordered, len(carried), {check_id for *_, check_id in outdated})
-
-
-def _kept_checks(run: Run, suite: Suite) -> dict[str, list[BoundCheck]]:
-    """Per case the checks whose verdicts are carried over: unchanged ones, and those nobody can compute."""
-    return {
-        case_id: [bound for bound in suite.bound[case_id] if _is_kept(run, case_id, bound)]
-        for case_id in run.plan["cases"]
-    }
-
-
-def _is_kept(run: Run, case_id: str, bound: BoundCheck) -> bool:
-    check = bound.check
-    if isinstance(check, Judge):
-        return False
-    old = next((b.check for b in run.suite.bound[case_id] if b.check.id == check.id), None)
-    return not check.computable or (old is not None and old.measures() == check.measures())
-
-
-def _carried(sample: Sample, bound: BoundCheck, before: Verdict | None) -> Verdict | None:
-    """The strict verdict under the new weight and criticality, or None when it has to be computed after all."""
-    check = bound.check
-    if check.computable and (before is None or before.status == "not_scored"):
-        return None
-    if before is None:
-        reason = "the criteria are unpublished and the source recorded no verdict"
-        return check.unscored(sample, reason)._replace(origin="carried")
-    return before._replace(critical=check.critical, weight=check.weight, origin="carried", decides=bound.decides)
-
-
 def _refuse_judges(run: Run, suite: Suite, entry: Rescoring, jury: Jury | None) -> None:
     """A judge that has to be asked anew needs someone who answers, and is a change the entry must list."""
     listed = listed_changes(entry, suite)
@@ -350,47 +281,3 @@ def _refuse_judges(run: Run, suite: Suite, entry: Rescoring, jury: Jury | None) 
                 f"judge {check!r} of case {case_id!r} would be asked anew (another model, prompt or key, or no votes "
                 "before), which the entry does not list; add it under `changes` with its reason"
             )
-
-
-def _refuse_other_questions(run: Run, suite: Suite) -> None:
-    for case_id in run.plan["cases"]:
-        if case_id not in suite.by_id:
-            raise InputError(f"suite {suite.suite!r} has no case {case_id!r}, which run {run.id!r} holds; add it back")
-        asked, asks = run.suite.by_id[case_id].question, suite.by_id[case_id].question
-        if asked and asks and asked != asks:
-            raise InputError(
-                f"case {case_id!r} asks something else than in run {run.id!r}; answers to another question cannot be "
-                "rescored, run the suite again"
-            )
-
-
-def _flips(  # noqa: PLR0917  # one batch before and after
-    run: Run,
-    suite: Suite,
-    samples: Sequence[Sample],
-    before: Sequence[Verdict],
-    after: Sequence[Verdict],
-    expected: set[tuple[str, int, str]],
-) -> Iterator[Flip]:
-    strict, rescored = fold_all(samples, before, run.suite.pass_rule), fold_all(samples, after, suite.pass_rule)
-    turned = {key for key, old in strict.items() if _word(old) != _word(rescored[key])}
-    changed = _changed_checks(*([v for v in one if (v.case_id, v.sample) in turned] for one in (before, after)))
-    for key in (key for key in strict if key in turned):
-        word = _word(rescored[key])
-        checks = tuple(changed.get(key, ()))
-        yield Flip(run.id, *key, _word(strict[key]), word, checks, (*key, word) in expected)
-
-
-def _word(outcome: Outcome) -> str:
-    return "pass" if outcome.passed else "fail" if outcome.passed is False else outcome.status
-
-
-def _changed_checks(before: Sequence[Verdict], after: Sequence[Verdict]) -> dict[SampleKey, list[str]]:
-    old = {(v.case_id, v.sample, v.check_id): (v.passed, v.critical) for v in before}
-    changed: dict[SampleKey, list[str]] = {}
-    for case, sample, check in old.keys() - {(v.case_id, v.sample, v.check_id) for v in after}:
-        changed.setdefault((case, sample), []).append(check)
-    for v in after:
-        if old.get((v.case_id, v.sample, v.check_id)) != (v.passed, v.critical):
-            changed.setdefault((v.case_id, v.sample), []).append(v.check_id)
-    return changed

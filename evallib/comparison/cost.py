@@ -11,11 +11,11 @@ from evallib.costs import Costs, costs_of
 from evallib.prices import PriceTable
 from evallib.store import Run
 
-__all__ = ["Spending", "spending"]
+__all__ = ["PairedCosts", "paired_costs"]
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class PairedCosts:
     """What both runs took on their shared cases."""
 
     a: Costs
@@ -51,8 +51,10 @@ def _tokens(costs: Costs) -> str:
     return "tokens a sample unknown" if tokens is None else f"{tokens:,.0f} tokens a sample"
 
 
-def spending(a: Run, b: Run, shared: Sequence[str], found: Sequence[Difference], prices: PriceTable | None) -> Spending:
+def paired_costs(
+    a: Run, b: Run, shared: Sequence[str], found: Sequence[Difference], prices: PriceTable | None
+) -> PairedCosts:
     """The costs of both runs on `shared` cases; `found` is how their contexts differ."""
     unequal = unequal_for_cost(found)
     why = f"tokens and cost are not held against each other: {', '.join(unequal)} differ" if unequal else ""
-    return Spending(costs_of([a], prices, shared), costs_of([b], prices, shared), why)
+    return PairedCosts(costs_of([a], prices, shared), costs_of([b], prices, shared), why)
