@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from evallib.errors import InputError
 from evallib.stdout import print_json, print_lines
-
-if TYPE_CHECKING:
-    from evallib.figures import Figures
 
 __all__ = ["compare"]
 
@@ -28,29 +24,22 @@ def _of_two(given: argparse.Namespace) -> bool:
 
 def _compare_runs(given: argparse.Namespace) -> int:
     from evallib.comparison.compare import compare_runs
+    from evallib.comparison.contexts import locked_words
     from evallib.comparison_lines import comparison_lines
     from evallib.figures import load_figures
     from evallib.prices import prices_for
+    from evallib.store import read_log
 
     view = given.view or "strict"
     a, b = (load_figures([one], view, given.data, given.adjudications) for one in given.run)
     prices = prices_for(given.prices, given.data)
-    found = compare_runs(a, b, prices=prices, lock=_lock_words(a, b, given))
+    lock = locked_words(a.views[0].run, b.views[0].run, read_log(given.adjudications))
+    found = compare_runs(a, b, prices=prices, lock=lock)
     if given.json:
         print_json(found.as_json())
     else:
         print_lines(comparison_lines(found))
     return 0
-
-
-def _lock_words(a: Figures, b: Figures, given: argparse.Namespace) -> str:
-    """Whether these runs' criteria are locked, said once where it is the same of both."""
-    from evallib.locks import lock_words
-    from evallib.store import read_log
-
-    log = read_log(given.adjudications)
-    said = [lock_words(figures.views[0].run, log) for figures in (a, b)]
-    return f"A and B {said[0]}" if said[0] == said[1] else f"A {said[0]}; B {said[1]}"
 
 
 def _compare_views(given: argparse.Namespace) -> int:

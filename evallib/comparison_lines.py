@@ -38,7 +38,7 @@ def _row_lines(rows: Sequence[Row]) -> list[str]:
     tests = sum(row.p is not None for row in rows)
     names = ", ".join(dict.fromkeys(row.test for row in rows if row.test)) or "no test"
     lines.append(f"{counted(tests, 'comparison')}, p corrected for all by Holm; {names}")
-    return [*lines, *(f"  {row.row}: {row.says}" for row in told if row.p is not None and row.kind != "pass_rate")]
+    return [*lines, *(f"  {row.row}: {row.says}" for row in told if row.cases_to_settle and row.kind != "pass_rate")]
 
 
 def _some(names: Sequence[str]) -> str:

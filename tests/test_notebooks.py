@@ -21,14 +21,16 @@ PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 by_name = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
-def test_there_are_six():
-    assert [path.stem for path in PATHS] == ["adjudicate", "agreement", "gate", "reliability", "rescore", "run"]
+def test_there_are_seven():
+    names = ["adjudicate", "agreement", "compare", "gate", "reliability", "rescore", "run"]
+    assert [path.stem for path in PATHS] == names
 
 
 @by_name
 def test_parameters_are_literals_and_end_with_interactive(path):
     parameters = notebook_parameters(nbformat.read(path, as_version=4))
-    assert list(parameters)[:3] == ["run", "data", "adjudications"]
+    runs = ["run_a", "run_b"] if path.stem == "compare" else ["run"]
+    assert list(parameters)[: len(runs) + 2] == [*runs, "data", "adjudications"]
     assert list(parameters)[-1] == "interactive"
     assert parameters["interactive"] is None
 

@@ -6,12 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evallib.locks import lock_words
 from evallib.provenance import build
 from evallib.records import Sample, canonical_json
 from evallib.stdout import counted
-from evallib.store import Run
+from evallib.store import LoggedEntry, Run
 
-__all__ = ["Difference", "copied_answers", "differences", "repeated_answers", "stale_build", "unequal_for_cost"]
+__all__ = [
+    "Difference",
+    "copied_answers",
+    "differences",
+    "locked_words",
+    "repeated_answers",
+    "stale_build",
+    "unequal_for_cost",
+]
 
 _ASKED = ("target", "judge", "judges", "seed", "samples", "split", "build", "host", "versions", "labels", "deadlines",
           "imported")  # fmt: skip
@@ -90,6 +99,12 @@ def stale_build(run: Run) -> str:
     if bool(made.get("dirty")) != here["dirty"]:
         return f"run {run.id} was made by this revision{changed or ', and here are uncommitted changes'}"
     return ""
+
+
+def locked_words(a: Run, b: Run, log: Sequence[LoggedEntry]) -> str:
+    """Whether these runs' criteria are locked, said once where it is the same of both."""
+    first, second = (lock_words(run, log) for run in (a, b))
+    return f"A and B {first}" if first == second else f"A {first}; B {second}"
 
 
 def repeated_answers(run: Run, shared: Sequence[str]) -> str:

@@ -56,5 +56,9 @@ def paired_costs(
 ) -> PairedCosts:
     """The costs of both runs on `shared` cases; `found` is how their contexts differ."""
     unequal = unequal_for_cost(found)
-    why = f"tokens and cost are not held against each other: {', '.join(unequal)} differ" if unequal else ""
+    why = (
+        f"tokens and cost are not held against each other, because these differ: {', '.join(unequal)}"
+        if unequal
+        else ""
+    )
     return PairedCosts(costs_of([a], prices, shared), costs_of([b], prices, shared), why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,11 +56,15 @@ class Row:
     """The least difference that would have been found four times in five."""
     cases_to_settle: int | None = None
     repeats_to_settle: int | None = None
-    """Samples per case and run; None where no number does, or where single samples cannot tell."""
+    """Samples per case and run; None where those are not what is lacking, or where single samples cannot tell."""
+    only_cases: bool = False
+    """Whether no number of samples of these cases would do."""
     judge: str = ""
     """Who answered, and the calibration or `uncalibrated`; empty for rules."""
     says: str = ""
     """What the figures license, in one sentence."""
+    span: float | None = 1.0
+    """How far two values can lie apart; None where that is not known."""
     within: tuple[float, float] | None = None
     """What one sample of a case moves in A and in B, as variance; None from single samples."""
     repeats: tuple[float, float] = (1.0, 1.0)
@@ -88,7 +93,7 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         """The row as `evallib compare --json` prints it."""
-        names = ("row", "kind", "a", "b", "difference", "se", "cases", "p", "test", "p_corrected", "detectable")
+        names = ("row", "kind", "a", "b", "difference", "se", "cases", "p", "test", "p_corrected", "detectable", "span")
         return {
             **{name: getattr(self, name) for name in names},
             "interval": None if self.interval is None else list(self.interval),
@@ -96,6 +101,7 @@ class Row:
             "verdict": self.word,
             "cases_to_settle": self.cases_to_settle,
             "repeats_to_settle": self.repeats_to_settle,
+            "only_cases": self.only_cases,
             "rose": list(self.rose),
             "fell": list(self.fell),
             "judge": self.judge or None,
@@ -197,6 +203,7 @@ def _row(figure: _Figure) -> Row:
         test="" if tested is None else _test_name(moved, single=single, exact=tested.exact),
         detectable=minimum_detectable(found.se) if found.se else None,
         judge=figure.judge,
+        span=figure.span,
         within=(float(both["var_a"].mean()), float(both["var_b"].mean())) if repeated else None,
         repeats=(float(1 / (1 / both["count_a"]).mean()), float(1 / (1 / both["count_b"]).mean())),
         variance=(found.se or 0.0) ** 2 * found.cases,
@@ -219,15 +226,21 @@ def corrected_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 def _settled(row: Row, tests: int) -> Row:
-    """The row with how many cases, or samples of each, would show a difference as large as the one seen."""
+    """The row with how many cases, or samples of each, would show a difference as large as the one seen.
+
+    However large, it is not shown before so many cases differ that no fewer flips than one in 1 / level match it.
+    """
     if row.shown or not row.se or not row.difference:
         return row
     level = _LEVEL / max(tests, 1)
-    cases = max(row.cases + 1, cases_needed(row.se, row.cases, row.difference, level))
+    flips = math.ceil(math.log2(2 / level))
+    few = math.ceil(row.cases * flips / (len(row.rose) + len(row.fell)))
+    cases = max(row.cases + 1, few, cases_needed(row.se, row.cases, row.difference, level))
     repeats = None
-    if row.within is not None:
+    if row.within is not None and any(row.within):
         repeats = repeats_needed(row.variance, row.within, row.repeats, row.cases, row.difference, alpha=level)
-    return replace(row, cases_to_settle=cases, repeats_to_settle=repeats)
+    only, enough = row.within is not None and repeats is None, repeats is not None and repeats <= min(row.repeats)
+    return replace(row, cases_to_settle=cases, repeats_to_settle=None if enough else repeats, only_cases=only)
 
 
 def _says(row: Row, tests: int) -> str:
@@ -250,6 +263,8 @@ def _says(row: Row, tests: int) -> str:
 def _or_repeats(row: Row) -> str:
     if row.within is None:
         return " (what repeats would do, single samples cannot tell)"
-    if row.repeats_to_settle is None:
+    if row.only_cases:
         return "; no number of repeats of these cases would"
+    if row.repeats_to_settle is None:
+        return ""
     return f" or {counted(row.repeats_to_settle, 'sample')} of each of these cases"
