@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +67,20 @@ def case_flips(a: pd.DataFrame, b: pd.DataFrame, rows: list[Row]) -> list[Flip]:
     both = first.add_suffix("_a").join(second.add_suffix("_b"), how="inner")
     share = both["passed_b"] / both["n_b"] - both["passed_a"] / both["n_a"]
     rules = both["rules_b"] / both["n_b"] - both["rules_a"] / both["n_a"]
-    moved = [
-        _flip(str(case), both.loc[case], rules[case] * share[case] > 0, rows)
-        for case in both.index[share.abs() > 1e-12]
-    ]
-    return sorted(moved, key=lambda f: (f.rose, -abs(f.b[0] / f.b[1] - f.a[0] / f.a[1]), f.case_id))
+    moved = both.assign(by_rules=rules * share > 0)[share.abs() > 1e-12]
+    checks = _checks_of(rows)
+    flips = [_flip(str(case), row, checks) for case, row in zip(moved.index, moved.to_dict("records"), strict=True)]
+    return sorted(flips, key=lambda f: (f.rose, -abs(f.b[0] / f.b[1] - f.a[0] / f.a[1]), f.case_id))
+
+
+def _checks_of(rows: list[Row]) -> dict[tuple[str, bool], list[str]]:
+    """(case, whether it rose) to the checks that moved so."""
+    found: dict[tuple[str, bool], list[str]] = {}
+    for row in rows:
+        for rose, cases in ((True, row.rose), (False, row.fell)):
+            for case in cases if row.kind == "check" else ():
+                found.setdefault((case, rose), []).append(row.row)
+    return found
 
 
 def _counts(outcomes: pd.DataFrame) -> pd.DataFrame:
@@ -82,10 +92,10 @@ def _counts(outcomes: pd.DataFrame) -> pd.DataFrame:
     return counts.assign(n=grouped.size(), required=grouped["required"].any())
 
 
-def _flip(case: str, row: Any, by_rules: bool, rows: list[Row]) -> Flip:  # noqa: FBT001
+def _flip(case: str, row: Mapping[Any, Any], checks: Mapping[tuple[str, bool], list[str]]) -> Flip:
     a, b = (int(row["passed_a"]), int(row["n_a"])), (int(row["passed_b"]), int(row["n_b"]))
     rose = b[0] * a[1] > a[0] * b[1]
-    checks = tuple(one.row for one in rows if one.kind == "check" and case in (one.rose if rose else one.fell))
     errors = (a[1] - int(row["scored_a"]), b[1] - int(row["scored_b"]))
     required = bool(row["required_a"] or row["required_b"])
-    return Flip(case, a, b, errors, required, "rules" if by_rules else "model", checks)
+    by = "rules" if row["by_rules"] else "model"
+    return Flip(case, a, b, errors, required, by, tuple(checks.get((case, rose), ())))

@@ -72,9 +72,10 @@ def refuse_frames(name: str, outcomes: pd.DataFrame, verdicts: pd.DataFrame, oth
 
 def _refuse_numbering(outcomes: pd.DataFrame, other: pd.DataFrame) -> None:
     """Repeats may be more in one run; the fewer must then be among them, as samples numbered from 1 are."""
-    numbers, others = (one.groupby("case_id")["sample"].agg(set) for one in (outcomes, other))
-    for case, have in numbers.items():
-        theirs = others.get(case, set())
+    spans = [one.groupby("case_id")["sample"].agg(["min", "max", "count"]) for one in (outcomes, other)]
+    gaps = [one.index[(one["min"] != 1) | (one["max"] != one["count"])] for one in spans]
+    for case in sorted({*gaps[0], *gaps[1]}):
+        have, theirs = (set(one.loc[one["case_id"] == case, "sample"]) for one in (outcomes, other))
         if not (have <= theirs or theirs <= have):
             raise InputError(
                 f"case {case!r} has sample {min(have - theirs)} in one run and sample {min(theirs - have)} in the "

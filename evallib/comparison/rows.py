@@ -141,7 +141,7 @@ def paired_rows(
         _Figure(PASS_RATE, "pass_rate", (_of(first, "passed"), _of(second, "passed")), 1.0),
         _Figure(MEAN_SCORE, "score", (_of(_with_score(first), "score"), _of(_with_score(second), "score")), 1.0),
     ]
-    names = list(dict.fromkeys(name for one in verdicts for name in one["check_id"]))
+    names = list(dict.fromkeys(name for one in verdicts for name in one["check_id"].unique()))
     a, b = map(_by_check, verdicts)
     nothing = outcomes[0].iloc[:0].assign(raw=None, value=None)
     for name in names:
