@@ -164,7 +164,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    for add in (_add_running, _add_figures, _add_reading, _add_reporting, _add_ruling, _add_keeping):
+    for add in (
+        _add_running, _add_figures, _add_reading, _add_learning, _add_sealing, _add_reporting, _add_ruling,
+        _add_keeping,
+    ):  # fmt: skip
         add(commands)
     return parser
 
@@ -182,6 +185,12 @@ def _command(commands: Any, name: str, call: str, text: str) -> argparse.Argumen
     usual = "the log (default: adjudications beside the data folder of the run, else ./adjudications)"
     command.add_argument("--adjudications", type=Path, help=usual)
     return command
+
+
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be whole seconds from 1 to 86400")
+    return int(text)
 
 
 def _trust_code(command: argparse.ArgumentParser) -> None:
@@ -248,11 +257,13 @@ def _add_figures(commands: Any) -> None:
     show.add_argument("--case", metavar="ID", help="the answers of this case in full, with their verdicts")
     show.add_argument("--failing", action="store_true", help="the answers that did not pass, in full")
     show.add_argument("--readings", action="store_true", help="what people said")
+    show.add_argument("--unmasked", action="store_true", help="credentials of answers as they are")
     _prices(show)
     metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
     metrics.add_argument("run", nargs="+")
     metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
     metrics.add_argument("--k", default="", metavar="1,2,5")
+    metrics.add_argument("--holdout", default="", metavar="RUN", help="visible minus this run of a sealed suite")
     metrics.add_argument("--summary", action="store_true", help="five fields, as a CI step reads them")
     _prices(metrics)
     _json(metrics)
@@ -304,9 +315,30 @@ def _add_reading(commands: Any) -> None:
     _json(agreement)
 
 
+def _add_learning(commands: Any) -> None:
+    words = "write what people read beside a suite, so that every later criterion is tried on it"
+    learned = _command(commands, "regressions", "regressions", words)
+    learned.add_argument("run", nargs="+")
+    learned.add_argument("--suite", type=suite_path, required=True)
+    learned.add_argument("--check", action="store_true", help="write nothing; status 2 where the file lacks something")
+    _trust_code(learned)
+
+
+def _add_sealing(commands: Any) -> None:
+    words = "seal a holdout suite outside the repository: a counted number of runs, and rates alone come out"
+    sealed = _command(commands, "seal", "seal", words)
+    sealed.add_argument("suite", type=Path)
+    sealed.add_argument("--budget", type=int, required=True, metavar="N", help="how many runs there may ever be")
+    sealed.add_argument("--by", default="", metavar="NAME")
+    sealed.add_argument("--reason", default="")
+    _trust_code(sealed)
+
+
 def _add_planning(adjudicate: argparse.ArgumentParser) -> None:
     adjudicate.add_argument("--plan", action="store_true", help="draw what is to be read, before anybody reads")
-    adjudicate.add_argument("--passes", type=int, metavar="N", help="strict passes drawn of each part (default 60)")
+    adjudicate.add_argument(
+        "--passes", type=int, metavar="N", help="strict passes drawn of each part, or up to a quarter more (default 60)"
+    )
     adjudicate.add_argument("--twice", type=float, metavar="SHARE", help="for two readers (default 0.1)")
     again = "shown to its reader again, blind, after a week (default 0.05)"
     adjudicate.add_argument("--again", type=float, metavar="SHARE", help=again)
@@ -333,7 +365,11 @@ def _add_reporting(commands: Any) -> None:
     report.add_argument("run", nargs="+")
     report.add_argument("--notebook", action="append", default=[], metavar="N", help="only this notebook; repeatable")
     report.add_argument("--out", type=Path, default=Path("build/report"))
+    words = "write all that is published of the runs into this new folder, which proves itself"
+    report.add_argument("--bundle", type=Path, metavar="DIR", help=words)
     report.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
+    limit = "how long one cell may take (default 600)"
+    report.add_argument("--cell-timeout", type=_seconds, default=600, metavar="S", help=limit)
     track = _command(commands, "track", "track", "export a run to MLflow; repeating it changes nothing")
     track.add_argument("run")
     track.add_argument("--uri", default="", help="tracking URI (default: SQLite beside the runs)")
@@ -348,6 +384,12 @@ def _add_ruling(commands: Any) -> None:
     for command in (lock, close):
         command.add_argument("--by", default="", metavar="NAME", help="who says so")
         command.add_argument("--reason", default="", metavar="TEXT")
+    words = (
+        "how criteria changed after answers were read: every rescoring, each author's predictions, each check's ledger"
+    )
+    criteria = _command(commands, "criteria", "criteria", words)
+    criteria.add_argument("subject", nargs="+", metavar="SUITE|RUN", help="runs, or suites whose stored runs are meant")
+    _json(criteria)
 
 
 def _add_keeping(commands: Any) -> None:
@@ -360,7 +402,7 @@ def _add_keeping(commands: Any) -> None:
         "--tools", type=Path, metavar="FILE", help="adk-evalset: the target's tools, to check names by"
     )
     verify = _command(commands, "verify", "verify", "hash every stored file again, and check the log")
-    verify.add_argument("run", help="a run id, a run folder, a data folder, or a log of adjudications alone")
+    verify.add_argument("run", help="a run, a data folder, a log of adjudications alone, or a bundle")
     verify.add_argument("--since", default="", metavar="REV", help="git: entries may only have been added since then")
 
 

@@ -121,7 +121,7 @@ def costs_of(runs: Sequence[Run], prices: PriceTable | None, cases: Iterable[str
                 target.add({model: _usages(sample)}, said)
         for votes in _votes_of(run.verdicts, wanted):
             asked.add(votes)
-    priced = prices.said_of({*target.models, *asked.models}) if prices else ""
+    priced = prices.said_of(dict.fromkeys((*target.models, *asked.models))) if prices else ""
     return Costs(currency, priced, target.spent(), asked.spent() if asked.samples else None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +49,8 @@ def drift_of(run: Run, data: Path, prices: PriceTable | None = None) -> Drift | 
     before = max(earlier, key=lambda other: str(other.plan["created"]), default=None)
     if before is None:
         return None
-    costs = [costs_of([one], prices).target.per_sample if prices else None for one in (run, before)]
+    both = [replace(one, for_aggregates=True) if one.sealed else one for one in (run, before)]  # a mean is no answer
+    costs = [costs_of([one], prices).target.per_sample if prices else None for one in both]
     return Drift(before.id, _change(_tokens_per_sample(run), _tokens_per_sample(before)), _change(*costs))
 
 

@@ -4,8 +4,8 @@
 scored, `rules` holds each threshold against its figure, and `decision` puts the rows together.
 """
 
-from evallib.gate.decision import Decision, decide
+from evallib.gate.decision import Decision, decide, without_answers
 from evallib.gate.frames import Rule
 from evallib.gate.thresholds import TOLERANCE, Gate
 
-__all__ = ["TOLERANCE", "Decision", "Gate", "Rule", "decide"]
+__all__ = ["TOLERANCE", "Decision", "Gate", "Rule", "decide", "without_answers"]

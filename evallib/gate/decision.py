@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evallib.errors import InputError
@@ -16,7 +16,7 @@ from evallib.records import POST_HOC_LABEL, STRICT
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Decision", "decide"]
+__all__ = ["Decision", "decide", "without_answers"]
 
 _DECIDES = "the strict view of a complete run of all validation cases and no other (a case without `split` is one):"
 
@@ -123,6 +123,12 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
     label = next((str(row["label"]) for row in samples if row.get("label")), POST_HOC_LABEL) if post_hoc else ""
     release = None if why else decision
     return Decision(run, view, post_hoc, decision, release, why, chosen_after, tuple(rules), label)
+
+
+def without_answers(decision: Decision) -> Decision:
+    """The decision of a sealed holdout: which rules hold, and nothing of a single case, sample or check."""
+    said = {True: "holds", False: "does not hold; of a sealed holdout nothing more is said"}
+    return replace(decision, rules=tuple(Rule(one.rule, one.passed, said[one.passed]) for one in decision.rules))
 
 
 def _why_no_release(reasons: Mapping[str, bool]) -> str:

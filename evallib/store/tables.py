@@ -42,6 +42,7 @@ __all__ = [
     "read_table",
     "samples_from",
     "samples_table",
+    "sealed_by",
     "stream_table",
     "turns_table",
     "verdicts_from",
@@ -251,6 +252,17 @@ def stream_table(path: Path, schema: pa.Schema, sha256: str) -> Iterator[pa.Tabl
                 yield _as_declared(pa.Table.from_batches([batch]), path, schema, file.schema_arrow.metadata)
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: cannot be read as Parquet; restore it (see evallib verify)") from error
+
+
+def sealed_by(path: Path) -> str:
+    """Id of the seal that a table names; empty where it names none, or is none: reading it will say so."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return ((pq.read_schema(path).metadata or {}).get(b"seal") or b"").decode()
+    except (pa.ArrowInvalid, OSError, ValueError):
+        return ""
 
 
 class RowsByKey:
