@@ -20,6 +20,7 @@ from evallib.prices import prices_for
 from evallib.printing import interval, number
 from evallib.records import STRICT
 from evallib.store import read_log
+from evallib.store.calibrations import read_calibrations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,4 +142,5 @@ def open_comparison(
     a, b = (load_figures([one], view, folder, log) for one in (run_a, run_b))
     table = prices_for(base / prices if prices else None, folder)
     lock = locked_words(a.views[0].run, b.views[0].run, read_log(log))
-    return ComparisonExhibits(a, b, compare_runs(a, b, prices=table, lock=lock))
+    found = compare_runs(a, b, prices=table, calibrations=read_calibrations(folder), lock=lock)
+    return ComparisonExhibits(a, b, found)

@@ -240,3 +240,34 @@ def test_two_published_arms_with_errors_are_compared(tmp_path: Path, capsys: pyt
     assert [one["case_id"] for one in found["fell"]] == ["crd-operator-discovery", "multi-turn-followup"]
     assert [one["case_id"] for one in found["rose"]] == ["injection-record-incident", "node-removal-capacity"]
     assert any("recorded elsewhere" in note for note in found["notes"])
+
+
+def test_a_calibrated_judge_s_errors_are_said_beside_its_differences(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = SUITE.replace(
+        "- {id: short, check: sections, headings: [], max_words: 5}", "- {id: q, check: judge, rubric: Good?}"
+    )
+    Path("suite.yaml").write_text(judged)
+    Path("script.yaml").write_text("""\
+script: s
+replies:
+- {when: {model: judge, contains: [seven]}, answers: [{text: '{"score": 2, "reason": "wrong"}'}]}
+- {when: {model: judge}, answers: [{text: '{"score": 5, "reason": "right"}'}]}
+default: {text: It is four.}
+""")
+    Path("labelled.yaml").write_text("""\
+labelled: sums
+check: q
+answers:
+- {id: a, kind: good, case: c-1, answer: It is four., passes: true}
+- {id: b, kind: bad, case: c-1, answer: It is seven., passes: false}
+- {id: c, kind: bad, case: c-2, answer: four and five, passes: false}
+""")
+    calibration = json.loads(said(capsys, "calibrate", ".", "--json"))["id"]
+    for name in ("a", "b"):
+        said(capsys, "run", ".", "--target", "scripted", "--run-id", name)
+    found = json.loads(said(capsys, "compare", "a", "b", "--json"))
+    assert f"q: by {calibration} its judge shows 0.50 of a true difference, erring alike on both" in found["notes"]
+    (row,) = [one for one in found["rows"] if one["row"] == "q"]
+    assert row["judge"] == f"judged by judge, {calibration}"

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from evallib.errors import InputError
 from evallib.statistics import paired
 from evallib.statistics.paired import (
-    attenuated,
     benjamini_hochberg,
     cases_needed,
     holm,
@@ -29,8 +28,7 @@ from evallib.statistics.paired import (
 )
 
 FILE = Path(__file__).resolve().parent.parent.parent / "shared" / "cases" / "statistics.json"
-GROUPS = ("mcnemar_exact", "mcnemar_midp", "signflip_exact", "paired_difference", "mde", "multiplicity",
-          "judge_attenuation")  # fmt: skip
+GROUPS = ("mcnemar_exact", "mcnemar_midp", "signflip_exact", "paired_difference", "mde", "multiplicity")
 
 
 def shared_vectors() -> list[dict[str, Any]]:
@@ -53,9 +51,6 @@ def computed(group: str, name: str, given: dict[str, Any]) -> list[float]:
         return [minimum_detectable(given["se"], given["alpha"], given["power"])]
     if group == "multiplicity":
         return holm(given["p"]) if "Holm" in name else benjamini_hochberg(given["p"])
-    if group == "judge_attenuation":
-        a, b, sens, spec = (float(Fraction(given[key])) for key in ("true_a", "true_b", "sens", "spec"))
-        return [attenuated(a - b, sens, spec)]
     a, b = numbers(given["a"]), numbers(given["b"])
     found = paired_difference([x - y for x, y in zip(a, b, strict=True)])
     return [found.mean, found.se or 0.0, *(found.interval or ())]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from evallib.comparison.contexts import (
 )
 from evallib.comparison.cost import PairedCosts, paired_costs
 from evallib.comparison.flips import Flip, case_flips
+from evallib.comparison.judged import attenuations
 from evallib.comparison.refusals import refuse_frames, refuse_other_criteria
 from evallib.comparison.rows import Row, paired_rows, passes_of, without_errors
 from evallib.coverage import unequal_words
@@ -191,10 +192,17 @@ def _mean_bounds(outcomes: pd.DataFrame) -> tuple[float, float]:
     return float(by_case["passed"].mean()), float(by_case["most"].mean())
 
 
-def compare_runs(a: Figures, b: Figures, *, prices: PriceTable | None = None, lock: str = "") -> Comparison:
+def compare_runs(
+    a: Figures,
+    b: Figures,
+    *,
+    prices: PriceTable | None = None,
+    calibrations: Iterable[Mapping[str, Any]] = (),
+    lock: str = "",
+) -> Comparison:
     """Run B against run A under one view, on the cases that both hold; InputError where they cannot be compared.
 
-    Each holds one run. `lock` is the one sentence on whether these runs are locked.
+    Each holds one run. `calibrations` are the records of how judges err; `lock` says whether these runs are locked.
     """
     (first,), (second,) = a.views, b.views
     planned = [list(view.run.plan["cases"]) for view in (first, second)]
@@ -215,7 +223,7 @@ def compare_runs(a: Figures, b: Figures, *, prices: PriceTable | None = None, lo
         contexts=contexts,
         costs=paired_costs(*runs, shared, contexts, prices),
         stale=list(filter(None, (stale_build(run) for run in dict.fromkeys(runs)))),
-        notes=_notes(a, b, shared),
+        notes=[*_notes(a, b, shared), *attenuations(paired.rows, calibrations)],
         captions=(a.caption, b.caption),
         lock=lock,
     )

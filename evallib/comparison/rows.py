@@ -61,6 +61,8 @@ class Row:
     """Whether no number of samples of these cases would do."""
     judge: str = ""
     """Who answered, and the calibration or `uncalibrated`; empty for rules."""
+    calibration: str = ""
+    """Its id; of several judges all, with commas."""
     says: str = ""
     """What the figures license, in one sentence."""
     span: float | None = 1.0
@@ -117,6 +119,7 @@ class _Figure(NamedTuple):
     values: tuple[pd.DataFrame, pd.DataFrame]
     span: float | None
     judge: str = ""
+    calibration: str = ""
 
 
 def passes_of(outcomes: pd.DataFrame) -> pd.DataFrame:
@@ -147,9 +150,8 @@ def paired_rows(
     for name in names:
         found = a.get(name, nothing), b.get(name, nothing)
         span = 1.0 if all((one["raw"] == one["value"]).all() for one in found) else spans.get(name)
-        figures.append(
-            _Figure(name, "check", (_of(found[0], "raw"), _of(found[1], "raw")), span, _judges(name, verdicts))
-        )
+        values = _of(found[0], "raw"), _of(found[1], "raw")
+        figures.append(_Figure(name, "check", values, span, *_judges(name, verdicts)))
     return corrected_rows([_row(figure) for figure in figures])
 
 
@@ -173,14 +175,14 @@ def _by_check(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {str(name): group for name, group in scored.groupby("check_id", sort=False)}
 
 
-def _judges(name: str, verdicts: tuple[pd.DataFrame, pd.DataFrame]) -> str:
+def _judges(name: str, verdicts: tuple[pd.DataFrame, pd.DataFrame]) -> tuple[str, str]:
     import pandas as pd
 
     found = pd.concat([one[one["check_id"] == name] for one in verdicts])
     if not found["stochastic"].astype(bool).any():
-        return ""
+        return "", ""
     models, calibration = judged_by(map(str, found["judge"].dropna() if "judge" in found else ()))
-    return judge_words({"judge": models, "calibration": calibration})
+    return judge_words({"judge": models, "calibration": calibration}), calibration
 
 
 def _row(figure: _Figure) -> Row:
@@ -203,6 +205,7 @@ def _row(figure: _Figure) -> Row:
         test="" if tested is None else _test_name(moved, single=single, exact=tested.exact),
         detectable=minimum_detectable(found.se) if found.se else None,
         judge=figure.judge,
+        calibration=figure.calibration,
         span=figure.span,
         within=(float(both["var_a"].mean()), float(both["var_b"].mean())) if repeated else None,
         repeats=(float(1 / (1 / both["count_a"]).mean()), float(1 / (1 / both["count_b"]).mean())),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from evallib.errors import InputError
 
 __all__ = [
-    "FLIPS", "PairedDifference", "Tested", "attenuated", "benjamini_hochberg", "cases_needed", "holm", "mcnemar",
+    "FLIPS", "PairedDifference", "Tested", "benjamini_hochberg", "cases_needed", "holm", "mcnemar",
     "mcnemar_mid_p", "minimum_detectable", "paired_difference", "repeats_needed", "sign_flip",
 ]  # fmt: skip
 
@@ -191,8 +191,3 @@ def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
         most = min(most, len(ps) / (len(ps) - fewer) * ps[at])
         corrected[at] = most
     return corrected
-
-
-def attenuated(difference: float, sensitivity: float, specificity: float) -> float:
-    """What a judge that errs alike on both runs shows of a true `difference`: times Youden's J (Youden 1950)."""
-    return (sensitivity + specificity - 1) * difference
