@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,10 @@ from evallib.store.log import now, preview_stamps, stamp_preview, view_name
 from evallib.store.runs import StagedRescoring
 from evallib.suite import BoundCheck, Suite, load_suite, parse_suite
 
-__all__ = ["Flip", "Rescored", "RescoredRun", "load_rescoring", "rescore", "rescore_run"]
+__all__ = [
+    "Flip", "Kept", "Rescored", "RescoredBatch", "RescoredRun", "flips_of", "load_rescoring", "rescore", "rescore_run",
+    "rescored_batches",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,25 +242,54 @@ def rescore_run(
     samples that ended in an error keep their verdicts. Judges: see `rejudging`. InputError when
     the suite lacks a case or asks something else.
     """
-    _refuse_other_questions(run, suite)
-    kept_checks = _kept_checks(run, suite)
     expected: set[tuple[str, int, str]] = {(e.case, e.sample, e.to) for e in entry.expects if e.run == run.id}
     flips: list[Flip] = []
     recomputed = carried = 0
     outdated: set[str] = set()
-    for samples, before in run.batches():
-        with collector_paused():
-            after, count, late = _rescored(run, samples, before, suite, kept_checks, jury)
-            flips += _flips(run, suite, samples, before, after, expected)
-            keep(after)
-            outdated |= late
-            carried += count
-            recomputed += len(after) - count
-            del after, before, samples
+    for batch in rescored_batches(run, suite, jury=jury):
+        flips += flips_of(run, batch, expected)
+        keep(batch.after)
+        outdated |= batch.outdated
+        carried += batch.carried
+        recomputed += len(batch.after) - batch.carried
+        del batch
     happened = {(f.case_id, f.sample, f.after) for f in flips}
     missed = [e for e in entry.expects if e.run == run.id and (e.case, e.sample, e.to) not in happened]
     told = tuple(e.model_dump() for e in missed)
     return RescoredRun(run, recomputed, carried, tuple(flips), told, tuple(sorted(outdated)))
+
+
+@dataclass(frozen=True, slots=True)
+class RescoredBatch:
+    """Some samples of a run with their verdicts and outcomes, as strict has them and under the changed criteria."""
+
+    samples: Sequence[Sample]
+    before: Sequence[Verdict]
+    after: list[Verdict]
+    """In stored order."""
+    strict: Mapping[SampleKey, Outcome]
+    rescored: Mapping[SampleKey, Outcome]
+    carried: int
+    """How many of the verdicts were carried over."""
+    outdated: set[str]
+    """As in `RescoredRun`."""
+
+
+def rescored_batches(
+    run: Run, suite: Suite, *, jury: Jury | None = None, kept: Kept | None = None
+) -> Iterator[RescoredBatch]:
+    """The samples of `run` under `suite`, some thousand at a time; InputError as in `rescore_run`.
+
+    `kept` knows what is carried over between runs of one suite, and is made where it is not given.
+    """
+    _refuse_other_questions(run, suite)
+    kept_checks = (kept or Kept(suite)).of(run)
+    for samples, before in run.batches():
+        with collector_paused():
+            after, carried, late = _rescored(run, samples, before, suite, kept_checks, jury)
+            strict, rescored = fold_all(samples, before, run.suite.pass_rule), fold_all(samples, after, suite.pass_rule)
+            yield RescoredBatch(samples, before, after, strict, rescored, carried, late)
+            del after, before, samples, strict, rescored
 
 
 def _outdated(run: Run, verdicts: Sequence[Verdict]) -> set[tuple[str, int, str]]:
@@ -309,12 +341,28 @@ def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
     return _Batch(ordered, len(carried), {check_id for *_, check_id in outdated})
 
 
-def _kept_checks(run: Run, suite: Suite) -> dict[str, list[BoundCheck]]:
-    """Per case the checks whose verdicts are carried over: unchanged ones, and those nobody can compute."""
-    return {
-        case_id: [bound for bound in suite.bound[case_id] if _is_kept(run, case_id, bound)]
-        for case_id in run.plan["cases"]
-    }
+class Kept:
+    """Per case the checks whose verdicts are carried over into `suite`: unchanged ones, and those nobody can compute.
+
+    Found once for all runs that share one suite object.
+    """
+
+    def __init__(self, suite: Suite) -> None:
+        self._suite = suite
+        self._known: dict[tuple[int, str], list[BoundCheck]] = {}
+        self._held: list[Suite] = []
+        """Suites seen, so that no other object takes the place in memory that names one."""
+
+    def of(self, run: Run) -> dict[str, list[BoundCheck]]:
+        """Case id to its kept checks, for the cases of `run`."""
+        self._held.append(run.suite)
+        return {case_id: self._of_case(run, case_id) for case_id in run.plan["cases"]}
+
+    def _of_case(self, run: Run, case_id: str) -> list[BoundCheck]:
+        key = (id(run.suite), case_id)
+        if key not in self._known:
+            self._known[key] = [bound for bound in self._suite.bound[case_id] if _is_kept(run, case_id, bound)]
+        return self._known[key]
 
 
 def _is_kept(run: Run, case_id: str, bound: BoundCheck) -> bool:
@@ -364,21 +412,15 @@ def _refuse_other_questions(run: Run, suite: Suite) -> None:
             )
 
 
-def _flips(  # noqa: PLR0917  # one batch before and after
-    run: Run,
-    suite: Suite,
-    samples: Sequence[Sample],
-    before: Sequence[Verdict],
-    after: Sequence[Verdict],
-    expected: set[tuple[str, int, str]],
-) -> Iterator[Flip]:
-    strict, rescored = fold_all(samples, before, run.suite.pass_rule), fold_all(samples, after, suite.pass_rule)
-    turned = {key for key, old in strict.items() if _word(old) != _word(rescored[key])}
-    changed = _changed_checks(*([v for v in one if (v.case_id, v.sample) in turned] for one in (before, after)))
-    for key in (key for key in strict if key in turned):
-        word = _word(rescored[key])
+def flips_of(run: Run, batch: RescoredBatch, expected: Collection[tuple[str, int, str]] = ()) -> Iterator[Flip]:
+    """The samples of `batch` whose outcome differs, in stored order; `expected` holds (case, sample, to)."""
+    turned = {key for key, old in batch.strict.items() if _word(old) != _word(batch.rescored[key])}
+    both = ([v for v in one if (v.case_id, v.sample) in turned] for one in (batch.before, batch.after))
+    changed = _changed_checks(*both)
+    for key in (key for key in batch.strict if key in turned):
+        word = _word(batch.rescored[key])
         checks = tuple(changed.get(key, ()))
-        yield Flip(run.id, *key, _word(strict[key]), word, checks, (*key, word) in expected)
+        yield Flip(run.id, *key, _word(batch.strict[key]), word, checks, (*key, word) in expected)
 
 
 def _word(outcome: Outcome) -> str:

@@ -127,15 +127,26 @@ class Run:
     @cached_property
     def suite(self) -> Suite:
         """The suite that ran, from the byte copy in the folder."""
+        return self._holding(read_suite(self._suite_file()))
+
+    def _suite_file(self) -> Path:
         path = self.folder / "suite.yaml"
-        expected = self.plan["suite_sha256"]
-        if not path.is_file() or sha256_of(path) != expected:
+        if not path.is_file() or sha256_of(path) != self.plan["suite_sha256"]:
             raise InputError(f"{path}: is missing or was changed after the run began; restore it")
-        suite = read_suite(path)
+        return path
+
+    def _holding(self, suite: Suite) -> Suite:
         unknown = [case_id for case_id in self.plan["cases"] if case_id not in suite.by_id]
         if unknown:
             raise InputError(f"{self.folder / 'plan.json'}: plans case {unknown[0]!r}, which its suite does not have")
         return suite
+
+    def share_suite(self, known: dict[str, Suite]) -> None:
+        """Take the suite from `known` (sha256 to suite) where another run read the same bytes, else add it there."""
+        sha256 = str(self.plan["suite_sha256"])
+        if sha256 in known and self._suite_file():
+            vars(self)["suite"] = self._holding(known[sha256])
+        known[sha256] = self.suite
 
     @cached_property
     def samples(self) -> list[Sample]:
