@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evallib.charts import Drawing, show
+from evallib.charts import Drawing, rate_chart, show
 from evallib.concordance.audit import Audit, Rate, StratumAudit
 from evallib.concordance.concord import Concord
 from evallib.concordance.disputes import Dispute
@@ -15,7 +15,6 @@ from evallib.concordance.review import Review, review
 from evallib.desk.tables import base_folder
 from evallib.entries import Resolution
 from evallib.printing import corrected_words, interval, number
-from evallib.rate_chart import rate_chart
 from evallib.statistics.agreement import Coefficient
 from evallib.store import open_run, read_log
 

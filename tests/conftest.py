@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -18,6 +19,8 @@ sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 # Tests start many processes: let them keep compiled modules, whatever the machine's habit is
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# A run of the tests in a shell's background inherits that Ctrl-C is ignored, and so would all that the tests start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true")
 
 # Timing never decides a test, and a failure must be found again.

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from evallib import charts
+from evallib.charts.reliability import _spread
 from evallib.errors import InputError
 from evallib.gate import Gate, decide
 from evallib.metrics import curves, passes_histogram, per_case, per_case_check
@@ -133,9 +134,9 @@ def test_odd_sizes_are_drawn(cases: tuple[str, ...]) -> None:
 
 
 def test_labels_keep_their_distance_inside_the_panel() -> None:
-    assert charts._spread([1.0, 1.0, 1.0], 0.1) == pytest.approx([1.0, 0.9, 0.8])
-    assert charts._spread([0.0, 0.0, 0.0], 0.1) == pytest.approx([0.2, 0.1, 0.0])
-    assert charts._spread([0.9, 0.5, 0.1], 0.1) == pytest.approx([0.9, 0.5, 0.1])
+    assert _spread([1.0, 1.0, 1.0], 0.1) == pytest.approx([1.0, 0.9, 0.8])
+    assert _spread([0.0, 0.0, 0.0], 0.1) == pytest.approx([0.2, 0.1, 0.0])
+    assert _spread([0.9, 0.5, 0.1], 0.1) == pytest.approx([0.9, 0.5, 0.1])
 
 
 def test_the_gate_is_drawn_with_its_reasons_in_words() -> None:

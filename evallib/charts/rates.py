@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from evallib.charts import BLUE, GREY, INK, AltairChart, on_rows, titled
+from evallib.charts.drawing import BLUE, GREY, INK, AltairChart, on_rows, titled
 from evallib.concordance.audit import Audit, Rate
 from evallib.records import POST_HOC_LABEL, STRICT
 

@@ -1,0 +1,41 @@
+"""Charts of one or several views: they draw what `metrics`, `gate` and `concordance` computed, and compute nothing.
+
+`drawing` is what all share: title and caption inside the picture, colours, the picture for a notebook or a file;
+`reliability`, `tiles`, `gate` and `rates` are a chart each.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evallib.charts.drawing import Drawing, show, to_png, to_svg
+    from evallib.charts.gate import gate_chart
+    from evallib.charts.rates import rate_chart
+    from evallib.charts.reliability import reliability_chart
+    from evallib.charts.tiles import case_tiles
+
+_HOMES = {
+    "Drawing": "drawing",
+    "case_tiles": "tiles",
+    "gate_chart": "gate",
+    "rate_chart": "rates",
+    "reliability_chart": "reliability",
+    "show": "drawing",
+    "to_png": "drawing",
+    "to_svg": "drawing",
+}
+"""Public name to the module of this package that defines it."""
+
+__all__ = ["Drawing", "case_tiles", "gate_chart", "rate_chart", "reliability_chart", "show", "to_png", "to_svg"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; public names: {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return __all__
