@@ -15,6 +15,7 @@ from evallib.authoring import calibrate, validate
 from evallib.collector import collector_paused
 from evallib.errors import InputError
 from evallib.keeping import verify
+from evallib.previewing import preview
 from evallib.reviewing import adjudicate
 from evallib.stdout import counted, print_json, print_lines, visible
 
@@ -244,26 +245,43 @@ def compare(given: Arguments) -> int:
 
 
 def rescore(given: Arguments) -> int:
-    """Apply changed criteria to stored runs."""
+    """Apply changed criteria to stored runs, or show what they would do."""
     from evallib.panel import jury_for
     from evallib.printing import rescored_lines
     from evallib.rescoring.apply import rescore as apply
-    from evallib.store import open_run
 
-    runs = [open_run(reference, given.data) for reference in given.run]
-    if len({found.id for found in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
+    _refuse_half_a_rescoring(given)
+    runs = _open_runs(given)
     asking = jury_for(given.judge, given.suite, given.data, jobs=given.judge_jobs, tell=_tell) if given.judge else None
     with asking or nullcontext() as jury:
-        rescored = apply(
-            runs, given.suite, given.entry, given.adjudications,
-            preview=given.preview, trust_code=given.trust_code, jury=jury,
-        )  # fmt: skip
+        if given.preview:
+            return preview(given, runs, jury)
+        rescored = apply(runs, given.suite, given.entry, given.adjudications, trust_code=given.trust_code, jury=jury)
     if given.json:
         print_json(rescored.as_dict())
     else:
         print_lines(rescored_lines(rescored.as_dict()))
     return 0
+
+
+def _refuse_half_a_rescoring(given: Arguments) -> None:
+    if given.queue and not (given.preview and given.by.strip()):
+        raise InputError("--queue writes a reading plan of a preview's unread flips: give --preview and --by NAME")
+    if given.preview:
+        return
+    if not given.run:
+        raise InputError("name the runs to rescore; only a preview (--preview) looks at every run of the suite")
+    if given.entry is None:
+        raise InputError("a rescoring needs --entry FILE: author, fix, reason and the flips you expect; or --preview")
+
+
+def _open_runs(given: Arguments) -> list[Any]:
+    from evallib.store import open_run
+
+    runs = [open_run(reference, given.data) for reference in given.run]
+    if len({found.id for found in runs}) < len(runs):
+        raise InputError("the same run is named twice; name each run once")
+    return runs
 
 
 def report(given: Arguments) -> int:

@@ -25,6 +25,7 @@ __all__ = [
     "WithoutErrors",
     "curves",
     "judge_words",
+    "ks_up_to",
     "over_cases",
     "pass_at_k",
     "pass_hat_k",
@@ -102,7 +103,11 @@ class Summary(TypedDict):
 
 def usual_ks(outcomes: pd.DataFrame) -> tuple[int, ...]:
     """Every k up to ten, then doubling, up to the samples that every case has."""
-    least = int(outcomes.groupby("case_id").size().min()) if len(outcomes) else 0
+    return ks_up_to(int(outcomes.groupby("case_id").size().min()) if len(outcomes) else 0)
+
+
+def ks_up_to(least: int) -> tuple[int, ...]:
+    """Every k up to ten, then doubling, up to `least`."""
     ks = [*range(1, min(least, 10) + 1)]
     while ks and ks[-1] * 2 < least:
         ks.append(ks[-1] * 2)

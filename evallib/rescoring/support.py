@@ -1,8 +1,8 @@
-"""What people said of an answer that changes sides: whether their readings support the flip, contradict it, or are none."""
+"""Whether what people read supports a flip, contradicts it, or is none."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from evallib.records import SampleKey
@@ -21,25 +21,28 @@ class Support(NamedTuple):
 
 
 UNREAD = Support("unread")
+_OPPOSITE = {"pass": "fail", "fail": "pass"}
 
 
-def support_of(key: SampleKey, to: str, moved: Collection[str], readings: Readings) -> Support:
-    """What the readings of answer `key` say of its flip to `to` (pass or fail), which the checks `moved` brought about.
+def support_of(key: SampleKey, to: str, decided: Mapping[str, str], readings: Readings) -> Support:
+    """What the readings of answer `key` say of its flip to `to`, pass or fail.
 
-    A reading of the answer decides. Where none does, the flip is supported by readings of every moved check that say
-    what it now is, and contradicted by one that says the opposite. A check that only counts for more or less than
-    before moved nothing: it takes a reading of the answer.
+    A reading of the answer counts alone. Where there is none, those of the checks that `decided` it count (check to
+    the word that its verdict is now): the flip is supported where every one of them was read so, and contradicted
+    where one was read otherwise. A check that merely counts for more or less than before decides by no new word, so
+    that its flips take a reading of the answer.
     """
-    opposite = {"pass": "fail", "fail": "pass"}.get(to)
     whole = readings.by_item.get((*key, ""))
-    if whole is not None and whole.state in {to, opposite}:
+    if whole is not None and whole.state in _OPPOSITE and to in _OPPOSITE:
         return Support("supported" if whole.state == to else "contradicted", _ids(whole))
-    stands = [stand for check in sorted(moved) if (stand := readings.by_item.get((*key, check)))]
-    against = tuple(id_ for stand in stands if stand.state == opposite for id_ in _ids(stand))
+    stands = {check: stand for check in sorted(decided) if (stand := readings.by_item.get((*key, check)))}
+    against = tuple(
+        id_ for check, stand in stands.items() if _OPPOSITE.get(stand.state) == decided[check] for id_ in _ids(stand)
+    )
     if against:
         return Support("contradicted", against)
-    if stands and len(stands) == len(moved) and all(stand.state == to for stand in stands):
-        return Support("supported", tuple(id_ for stand in stands for id_ in _ids(stand)))
+    if decided and len(stands) == len(decided) and all(stands[check].state == decided[check] for check in decided):
+        return Support("supported", tuple(id_ for stand in stands.values() for id_ in _ids(stand)))
     return UNREAD
 
 

@@ -144,9 +144,17 @@ class Run:
     def share_suite(self, known: dict[str, Suite]) -> None:
         """Take the suite from `known` (sha256 to suite) where another run read the same bytes, else add it there."""
         sha256 = str(self.plan["suite_sha256"])
-        if sha256 in known and self._suite_file():
+        if sha256 in known:
+            self._suite_file()
             vars(self)["suite"] = self._holding(known[sha256])
         known[sha256] = self.suite
+
+    def holding(self, samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Run:
+        """This run with these samples and strict verdicts in memory, which are not read again."""
+        held = Run(self.folder)
+        vars(held).update({name: vars(self)[name] for name in ("plan", "manifest", "suite") if name in vars(self)})
+        vars(held).update(samples=list(samples), verdicts=list(verdicts))
+        return held
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -290,9 +298,7 @@ def finish_run(run: Run, samples: Sequence[Sample], verdicts: Sequence[Verdict],
     manifest = _manifest(run.plan, samples, verdicts, hashes, extra)
     write_new(run.folder / "run.json", _json_bytes(manifest))
     (run.folder / "journal.jsonl").unlink(missing_ok=True)
-    finished = Run(run.folder)
-    vars(finished).update(samples=list(samples), verdicts=list(verdicts))
-    return finished
+    return Run(run.folder).holding(samples, verdicts)
 
 
 def _write_tables(folder: Path, run_id: str, samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> dict[str, str]:

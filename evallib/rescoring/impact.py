@@ -1,0 +1,341 @@
+"""Impact preview: what changed criteria would do to stored runs, before anything of them is accepted or written."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evallib.checks.judge import Judge
+from evallib.entries import Rescoring
+from evallib.errors import IncompleteError, InputError
+from evallib.judging import Jury
+from evallib.records import POST_HOC_LABEL, SampleKey, Verdict, digest
+from evallib.rescoring.apply import (
+    Flip,
+    Kept,
+    RescoredBatch,
+    changed_suite,
+    flips_of,
+    load_rescoring,
+    refusals,
+    refuse_other_questions,
+    rescored_batches,
+)
+from evallib.rescoring.costs import Cost, Tried
+from evallib.rescoring.entry import criteria_digests, refuse_misnamed
+from evallib.rescoring.hits import Hit, new_hits
+from evallib.rescoring.rates import CasePasses, both_rates, pooled
+from evallib.rescoring.support import Support, support_of
+from evallib.standing import Readings, Rubrics, live_entries, standing_readings
+from evallib.stdout import counted
+from evallib.store import LoggedEntry, Run, list_runs, read_log
+from evallib.store.log import stamp_preview
+from evallib.suite import BoundCheck, Suite
+
+__all__ = ["FlipSeen", "Impact", "LeftOut", "RunImpact", "preview", "runs_of"]
+
+_TEXTS = 500
+"""Flips whose new hits are shown: looking for credentials in an answer takes longer than all checks, and nobody reads
+more."""
+_NO_ENTRY = "no entry: name author, fix, reason and the flips you expect in a file (--entry)"
+
+
+@dataclass(frozen=True, slots=True)
+class FlipSeen:
+    """A sample that would change sides, with what is known of it."""
+
+    flip: Flip
+    support: Support
+    hits: tuple[Hit, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The flip as `rescore --preview --json` prints it."""
+        said = {"reading": self.support.state, "readings": list(self.support.readings)}
+        return {**self.flip.as_dict(), **said, "hits": [hit._asdict() for hit in self.hits]}
+
+
+@dataclass(frozen=True, slots=True)
+class RunImpact:
+    """What changed criteria would do to one run."""
+
+    run: Run
+    flips: tuple[FlipSeen, ...]
+    passes: Mapping[str, CasePasses]
+    moved: Mapping[tuple[str, str], int]
+    """(check, word that its verdict becomes) to how many verdicts of the run become so."""
+    recomputed: int
+    carried: int
+    outdated: tuple[str, ...]
+    missed: tuple[dict[str, Any], ...]
+
+
+class LeftOut(NamedTuple):
+    """A stored run of the suite that no preview can be made of."""
+
+    run: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Impact:
+    """What changed criteria would do to some stored runs."""
+
+    suite: Suite
+    entry: Rescoring | None
+    """As its author wrote it so far; a preview needs none."""
+    runs: tuple[RunImpact, ...]
+    left_out: tuple[LeftOut, ...]
+    costs: tuple[Cost, ...]
+    would_refuse: tuple[str, ...]
+    judge_calls: int = 0
+    judge_replies_kept: int = 0
+
+    @property
+    def flips(self) -> list[FlipSeen]:
+        """Every flip, by run and in stored order."""
+        return [flip for one in self.runs for flip in one.flips]
+
+    @property
+    def pooled(self) -> dict[str, CasePasses] | None:
+        """The passes of all runs together; None where they were scored by different criteria."""
+        strict = {(one.run.suite.digest, bool(one.outdated)) for one in self.runs}
+        return pooled(one.passes for one in self.runs) if len(strict) == 1 else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The object `rescore --preview --json` prints: that of `rescore --json`, and what a preview adds."""
+        flips = [flip.as_dict() for flip in self.flips]
+        here = {one.run.id for one in self.runs}
+        expects = self.entry.expects if self.entry else ()
+        return {
+            "entry": None,
+            "view": None,
+            "preview": True,
+            "suite_digest": self.suite.digest,
+            "recomputed": sum(one.recomputed for one in self.runs),
+            "carried": sum(one.carried for one in self.runs),
+            "outdated": sorted({check for one in self.runs for check in one.outdated}),
+            "judge_calls": self.judge_calls,
+            "judge_replies_kept": self.judge_replies_kept,
+            "flips": flips if self.entry else [{**flip, "expected": None} for flip in flips],
+            "unexpected": [flip for flip in flips if not flip["expected"]] if self.entry else [],
+            "missed": [missed for one in self.runs for missed in one.missed],
+            "elsewhere": [e.model_dump() for e in expects if e.run not in here],
+            "reverse": [flip for flip in flips if flip["to"] == "fail"],
+            "readings": dict(Counter(flip["reading"] for flip in flips)),
+            "rates": self.rates(),
+            "checks": self.checks(),
+            "costs": [cost.as_dict() for cost in self.costs],
+            "left_out": [one._asdict() for one in self.left_out],
+            "predicted_after_preview": False,
+            "would_refuse": list(self.would_refuse),
+            "post_hoc": True,
+            "label": POST_HOC_LABEL,
+        }
+
+    def rates(self) -> list[dict[str, Any]]:
+        """Pass rate, pass@k and pass^k of each run under both criteria, then of all runs pooled (run is null)."""
+        each = [{"run": one.run.id, **both_rates(one.passes, every_k=False)} for one in self.runs]
+        together = self.pooled if len(self.runs) > 1 else None
+        return [*each, {"run": None, **both_rates(together, every_k=True)}] if together else each
+
+    def checks(self) -> list[dict[str, Any]]:
+        """Per check whose verdicts change: how many become what, and how many flips it has a part in."""
+        moved: Counter[tuple[str, str]] = Counter()
+        for one in self.runs:
+            moved.update(one.moved)
+        flips = Counter(check for seen in self.flips for check in seen.flip.checks)
+        words = ("pass", "fail", "none")
+        return [
+            {"check": name, **{f"to_{word}": moved[name, word] for word in words}, "flips": flips[name]}
+            for name in sorted({name for name, _ in moved} | set(flips))
+        ]
+
+
+def runs_of(data: Path, suite: Suite) -> tuple[list[Run], list[LeftOut]]:
+    """The stored runs of a suite, and those of them that no preview can be made of.
+
+    InputError when there is none.
+    """
+    found: list[Run] = []
+    left: list[LeftOut] = []
+    known: dict[str, Suite] = {}
+    every = list_runs(data)
+    for run in every:
+        try:
+            if not _used(run, suite):
+                continue
+            assert run.manifest  # an incomplete run says so
+            run.share_suite(known)
+            refuse_other_questions(run, suite)
+            found.append(run)
+        except (InputError, IncompleteError) as error:
+            left.append(LeftOut(run.folder.name, str(error)))
+    if not found:
+        others = f"; of other suites there are {counted(len(every), 'run')}" if every else ""
+        why = f"; left out: {left[0].run}: {left[0].why}" if left else others
+        raise InputError(f"no run under {data / 'runs'} can be rescored with suite {suite.suite!r}{why}")
+    return found, left
+
+
+def _used(run: Run, suite: Suite) -> bool:
+    """Whether a run is of the suite of that id; an import, whose id is its source's, where the suite has its cases."""
+    imported = run.plan.get("imported") and run.plan["cases"].keys() <= suite.by_id.keys()
+    return bool(run.plan["suite"] == suite.suite or imported)
+
+
+def preview(
+    runs: Sequence[Run] | Path,
+    suite_path: Path,
+    entry_path: Path | None,
+    adjudications: Path,
+    *,
+    trust_code: bool = False,
+    jury: Jury | None = None,
+) -> Impact:
+    """What the suite in `suite_path` would do to `runs`, or to every run of that suite in a folder of data.
+
+    Writes no verdict and no entry, only a stamp of what the entry expected. It says what the rescoring itself would
+    refuse, and refuses only what the entry misnames. `jury` as in `rescore`.
+    """
+    suite, _ = changed_suite(suite_path, trust_code=trust_code)
+    entry = load_rescoring(entry_path) if entry_path else None
+    chosen, left = runs_of(runs, suite) if isinstance(runs, Path) else (_sharing(runs, suite), [])
+    log = read_log(adjudications)
+    if entry_path and entry:
+        refuse_misnamed(entry_path, entry, chosen, suite, log)
+    refused = [str(one) for one in refusals(chosen, suite, entry, log, jury)] if entry else [_NO_ENTRY]
+    look = _Look(suite, entry, _Logged(log), jury, Kept(suite))
+    seen = tuple(look.at(run) for run in chosen)
+    asked = (jury.calls, jury.kept) if jury else (0, 0)
+    expects = digest([e.model_dump() for e in entry.expects] if entry else [], 16)
+    stamp_preview(adjudications, suite.digest, entry.slug if entry else "", expects, criteria_digests(chosen, suite))
+    return Impact(suite, entry, seen, tuple(left), look.tried.costs(), tuple(dict.fromkeys(refused)), *asked)
+
+
+def _sharing(runs: Sequence[Run], suite: Suite) -> list[Run]:
+    known: dict[str, Suite] = {}
+    for run in runs:
+        run.share_suite(known)
+        refuse_other_questions(run, suite)
+    return list(runs)
+
+
+class _Logged:
+    """The standing readings of one run after another, the log folded once for all of them."""
+
+    def __init__(self, log: Sequence[LoggedEntry]) -> None:
+        self._live = live_entries(log)
+        self._rubrics: dict[int, Rubrics] = {}
+        """Of each suite object: what a rubric says does not hang on the run."""
+        self._by_run: dict[str, list[LoggedEntry]] = defaultdict(list)
+        for logged in log:
+            self._by_run[getattr(logged.entry, "run", "")].append(logged)
+
+    def of(self, run: Run) -> Readings:
+        """What stands of the readings of `run`; withdrawals, which name no run, are looked at for each."""
+        mine = self._by_run.get(run.id)
+        if not mine:
+            return Readings()
+        rubrics = self._rubrics.setdefault(id(run.suite), Rubrics(run, self._live))
+        return standing_readings(run, [*mine, *self._by_run[""]], rubrics)
+
+
+@dataclass
+class _Look:
+    """What is known while one run after another is looked at."""
+
+    suite: Suite
+    entry: Rescoring | None
+    logged: _Logged
+    jury: Jury | None
+    kept: Kept
+    tried: Tried = field(default_factory=Tried)
+    texts: int = _TEXTS
+
+    def at(self, run: Run) -> RunImpact:
+        """What the changed criteria would do to one run."""
+        expects = [e for e in self.entry.expects if e.run == run.id] if self.entry else []
+        expected: set[tuple[str, int, str]] = {(e.case, e.sample, e.to) for e in expects}
+        changed = self._changed(run)
+        passes = {case_id: [planned, 0, 0] for case_id, planned in run.plan["cases"].items()}
+        seen: list[FlipSeen] = []
+        moved: Counter[tuple[str, str]] = Counter()
+        carried = recomputed = 0
+        outdated: set[str] = set()
+        for batch in rescored_batches(run, self.suite, jury=self.jury, kept=self.kept):
+            _count(passes, batch)
+            moved.update(_moved(batch))
+            seen += self._flips(run, batch, expected)
+            self.tried.add(changed, batch.samples)
+            carried += batch.carried
+            recomputed += len(batch.after) - batch.carried
+            outdated |= batch.outdated
+            del batch
+        happened = {(one.flip.case_id, one.flip.sample, one.flip.after) for one in seen}
+        missed = tuple(e.model_dump() for e in expects if (e.case, e.sample, e.to) not in happened)
+        counts = {case_id: CasePasses(*count) for case_id, count in passes.items()}
+        return RunImpact(run, tuple(seen), counts, moved, recomputed, carried, tuple(sorted(outdated)), missed)
+
+    def _changed(self, run: Run) -> dict[str, list[BoundCheck]]:
+        """Per case the checks that are computed anew."""
+        same = {id(bound) for bounds in self.kept.of(run).values() for bound in bounds}
+        found = {
+            case_id: [b for b in self.suite.bound[case_id] if id(b) not in same and not isinstance(b.check, Judge)]
+            for case_id in run.plan["cases"]
+        }
+        return {case_id: bounds for case_id, bounds in found.items() if bounds}
+
+    def _flips(self, run: Run, batch: RescoredBatch, expected: set[tuple[str, int, str]]) -> Iterator[FlipSeen]:
+        flips = list(flips_of(run, batch, expected))
+        if not flips:
+            return
+        turned = {(flip.case_id, flip.sample) for flip in flips}
+        before, after = (_by_sample(turned, one) for one in (batch.before, batch.after))
+        samples = {sample.key: sample for sample in batch.samples if sample.key in turned}
+        readings = self.logged.of(run.holding(list(samples.values()), [v for of in before.values() for v in of]))
+        for flip in flips:
+            key = (flip.case_id, flip.sample)
+            decided = _decided(before[key], after[key], every=self.suite.pass_rule == "top")
+            self.texts -= 1
+            fresh = [v for v in after[key] if v.origin != "carried" and v.check_id in flip.checks]
+            hits = new_hits(samples[key], before[key], fresh) if self.texts >= 0 else ()
+            yield FlipSeen(flip, support_of(key, flip.after, decided, readings), hits)
+
+
+def _count(passes: Mapping[str, list[int]], batch: RescoredBatch) -> None:
+    for place, outcomes in enumerate((batch.strict, batch.rescored), 1):
+        for (case_id, _), outcome in outcomes.items():
+            passes[case_id][place] += outcome.passed is True
+
+
+def _moved(batch: RescoredBatch) -> Iterator[tuple[str, str]]:
+    """The check and its new word, for each verdict that is another than before."""
+    fresh = [v for v in batch.after if v.origin != "carried"]
+    wanted = {v.check_id for v in fresh}
+    before = {(v.case_id, v.sample, v.check_id): v.passed for v in batch.before if v.check_id in wanted}
+    for v in fresh:
+        key = (v.case_id, v.sample, v.check_id)
+        if key not in before or before[key] is not v.passed:
+            yield v.check_id, _word(v.passed)
+
+
+def _word(passed: bool | None) -> str:  # noqa: FBT001  # the verdict itself, no switch
+    return {True: "pass", False: "fail", None: "none"}[passed]
+
+
+def _by_sample(keys: set[SampleKey], verdicts: Sequence[Verdict]) -> dict[SampleKey, list[Verdict]]:
+    grouped: dict[SampleKey, list[Verdict]] = {key: [] for key in keys}
+    for verdict in verdicts:
+        if (verdict.case_id, verdict.sample) in keys:
+            grouped[verdict.case_id, verdict.sample].append(verdict)
+    return grouped
+
+
+def _decided(before: Sequence[Verdict], after: Sequence[Verdict], *, every: bool) -> dict[str, str]:
+    """The checks that brought a flip about, of those that decide: check to the word that its verdict is now."""
+    old = {v.check_id: v.passed for v in before if every or v.critical}
+    new = {v.check_id: v.passed for v in after if every or v.critical}
+    return {name: _word(new[name]) for name in new if name in old and old[name] is not new[name]}

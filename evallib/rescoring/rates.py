@@ -1,0 +1,58 @@
+"""Pass rate, pass@k and pass^k before and after changed criteria, from the passes of each case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from evallib.metrics import ks_up_to
+from evallib.statistics.estimators import Counts, over_cases, pass_at_k, pass_hat_k
+
+__all__ = ["CasePasses", "both_rates", "pooled"]
+
+
+class CasePasses(NamedTuple):
+    """One case of a run, or of several runs pooled; an error is no pass."""
+
+    planned: int
+    strict: int
+    """Samples that pass under the run's own criteria."""
+    rescored: int
+    """Samples that pass under the changed ones."""
+
+
+def pooled(runs: Iterable[Mapping[str, CasePasses]]) -> dict[str, CasePasses]:
+    """Case id to its samples and passes over all runs."""
+    found: dict[str, CasePasses] = {}
+    for run in runs:
+        for case_id, one in run.items():
+            found[case_id] = CasePasses(*map(sum, zip(one, found.get(case_id, (0, 0, 0)), strict=True)))
+    return found
+
+
+def both_rates(cases: Mapping[str, CasePasses], *, every_k: bool) -> dict[str, Any]:
+    """The figures under both criteria, each as [strict, rescored].
+
+    They are means over cases with errors counted as fails, as `metrics` has them. k goes up to the samples that every
+    case has, or is that number alone.
+    """
+    counts = [
+        [Counts(one.planned, one.strict) for one in cases.values()],
+        [Counts(one.planned, one.rescored) for one in cases.values()],
+    ]
+    ks = ks_up_to(min(c.planned for c in cases.values()))
+    ks = ks if every_k else ks[-1:]
+    rates = [over_cases(one, 1, pass_at_k) for one in counts]
+    return {
+        "cases": len(cases),
+        "planned": sum(c.planned for c in cases.values()),
+        "passed": [sum(c.strict for c in cases.values()), sum(c.rescored for c in cases.values())],
+        "pass_rate": [rate.value for rate in rates],
+        "pass_rate_interval": [list(rate.interval) if rate.interval else None for rate in rates],
+        "pass_at": _by_k(counts, ks, pass_at_k),
+        "pass_hat": _by_k(counts, ks, pass_hat_k),
+    }
+
+
+def _by_k(counts: Sequence[Sequence[Counts]], ks: Sequence[int], estimator: Any) -> dict[str, list[float | None]]:
+    return {str(k): [over_cases(one, k, estimator).value for one in counts] for k in ks}
