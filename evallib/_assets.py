@@ -1,4 +1,4 @@
-"""Where notebooks, suites and the recorded run lie: the working folder first, then the checkout, then the wheel."""
+"""Where what travels with evallib lies: the working folder first, then the checkout, then the wheel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evallib.errors import InputError
 
-__all__ = ["notebook", "recorded_run", "suite_dir", "suite_path"]
+__all__ = ["notebook", "recorded_run", "rule_file", "suite_dir", "suite_path"]
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -35,6 +35,12 @@ def suite_path(text: str) -> Path:
 def recorded_run(name: str) -> Path:
     """The folder of a run that travels with evallib; `./data/runs` wins where it has it."""
     return _find("recorded run", name, "data/runs", "_runs")
+
+
+def rule_file() -> Path:
+    """The written rule that comes with evallib: it holds for a log that has none of its own."""
+    checkout = _PACKAGE.parent / "adjudications" / "RULE.yaml"
+    return checkout if checkout.exists() else _PACKAGE / "_rule" / "RULE.yaml"
 
 
 def _find(what: str, name: str, folder: str, packaged: str) -> Path:

@@ -8,7 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from evallib.entries import CAUSES, READINGS, Difference, Reading, Rescoring, Resolution, Rubric, Withdrawal
+from evallib.entries import (
+    CAUSES,
+    READINGS,
+    Close,
+    Difference,
+    Lock,
+    Override,
+    Reading,
+    Rescoring,
+    Resolution,
+    Rubric,
+    Withdrawal,
+    entry_text,
+)
 from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
 from evallib.masking import masks_of
@@ -181,7 +194,7 @@ def make_reading(  # noqa: PLR0913  # the parts of a log entry, each by its name
         check=check,
         reading=reading,  # type: ignore[arg-type]  # compared with READINGS above
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
-        reason=_plain(reason.strip()),
+        reason=entry_text(reason.strip()),
         blind=blind,
         strict=masks_of(found).mask(_in_words(named[0] if check else outcome)),
         answer_digest=answer_digest(found),
@@ -214,7 +227,7 @@ def make_difference(  # the parts of a log entry, each by its name
         about=about.id,
         agrees=read.reading == strict,
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
-        reason=_plain(reason),
+        reason=entry_text(reason),
         canned=canned,
         supersedes=supersedes,
     )
@@ -288,7 +301,7 @@ def make_resolution(
         cites=tuple(logged.id for logged in (*cited, *stand.resolutions)),
         reading=reading,  # type: ignore[arg-type]  # compared with READINGS above
         cause=cause,  # type: ignore[arg-type]  # compared with CAUSES above
-        reason=_plain(reason.strip()),
+        reason=entry_text(reason.strip()),
         self_resolved=author in {logged.entry.author for logged in cited},
         supersedes=own[-1] if own else "",
     )
@@ -297,7 +310,8 @@ def make_resolution(
 def make_withdrawal(log: Sequence[LoggedEntry], id_: str, *, author: str, reason: str) -> Withdrawal:
     """Takes the author's own entry `id_` back; of a withdrawal, that what it took back counts again.
 
-    InputError when reason or author is missing, or there is no such entry, it is another's, a rescoring or gone.
+    InputError when reason or author is missing, or there is no such entry, it is gone, another's or of a kind
+    that stays.
     """
     author = reviewer_name(author)
     if not reason.strip():
@@ -309,9 +323,12 @@ def make_withdrawal(log: Sequence[LoggedEntry], id_: str, *, author: str, reason
         raise InputError(f"entry {id_!r} is by {entry.author!r}: nobody but its author takes it back")
     if isinstance(entry, Rescoring):
         raise InputError(f"entry {id_!r} is a rescoring, whose view stays; publish another rescoring")
+    if isinstance(entry, Lock | Close | Override):
+        ends = "end it with `evallib close`" if isinstance(entry, Lock) else "write another"
+        raise InputError(f"entry {id_!r} is a {entry.kind}, which nobody takes back; {ends}")
     if all(logged.id != id_ for logged in live_entries(log)):
         raise InputError(f"entry {id_!r} was taken back already")
-    return Withdrawal(author=author, withdraws=id_, reason=_plain(reason.strip()))
+    return Withdrawal(author=author, withdraws=id_, reason=entry_text(reason.strip()))
 
 
 def make_rubric(suite: Suite, *, author: str, text: str, reason: str, check: str = "") -> Rubric:
@@ -327,8 +344,8 @@ def make_rubric(suite: Suite, *, author: str, text: str, reason: str, check: str
         author=reviewer_name(author),
         suite=suite.suite,
         check=check,
-        text=_plain(text.strip()),
-        reason=_plain(reason.strip()),
+        text=entry_text(text.strip()),
+        reason=entry_text(reason.strip()),
     )
 
 
@@ -380,7 +397,7 @@ def attach_published(
     Repeating it adds nothing, whatever the file is called now: a reading with the same reason is known, and so is
     one of the same answer from the same source.
     """
-    author = _plain(f"published in {source}")
+    author = entry_text(f"published in {source}")
     seen = {
         (e.run, e.case, e.sample, e.reading, by)
         for _, e in log
@@ -399,7 +416,7 @@ def attach_published(
         absent += [] if holding else [one]
         for run in holding:
             item = (run.id, one.scenario, one.repeat, one.reading)
-            if {(*item, ("source", source)), (*item, ("reason", _plain(one.reason)))} & seen:
+            if {(*item, ("source", source)), (*item, ("reason", entry_text(one.reason)))} & seen:
                 known.append(one)
                 continue
             made.append(make_reading(
@@ -407,13 +424,6 @@ def attach_published(
                 chosen=_PUBLISHED,
             ))  # fmt: skip
     return Attached([append_entry(adjudications, reading) for reading in made], known, absent)
-
-
-def _plain(text: str) -> str:
-    """Text as it may stand in YAML: control characters but for the line break become visible."""
-    return "".join(
-        c if c == "\n" or (c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF) else repr(c)[1:-1] for c in text
-    )
 
 
 def _in_words(strict: Verdict | Outcome) -> str:

@@ -13,6 +13,7 @@ __all__ = ["agreement"]
 def agreement(given: argparse.Namespace) -> int:
     """Print what is known of the readings of some runs."""
     from evallib.concordance.review import review
+    from evallib.figures import load_figures
     from evallib.review_lines import review_lines
     from evallib.store import open_run, read_log
 
@@ -20,8 +21,9 @@ def agreement(given: argparse.Namespace) -> int:
     if len({found.id for found in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
     found = review(runs, read_log(given.adjudications))
+    captions = [load_figures([run], "strict", given.data, given.adjudications).caption for run in runs]
     if given.json:
-        print_json(found.as_dict())
+        print_json(found.as_dict() | {"captions": captions})
     else:
-        print_lines(review_lines(found))
+        print_lines([*review_lines(found), *captions])
     return 0

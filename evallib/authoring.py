@@ -90,6 +90,7 @@ def _text_of(path: Path) -> str:
 
 def calibrate(given: Arguments) -> int:
     """Measure a check against a labelled set of its suite, or against the readings of a run; status 0 either way."""
+    from evallib.figures import load_figures
     from evallib.printing import calibration_lines
     from evallib.store.calibrations import save_calibration
 
@@ -97,10 +98,11 @@ def calibrate(given: Arguments) -> int:
     found = _of_readings(given, run) if run else _of_labelled_set(given)
     record = found.as_dict()
     save_calibration(given.data, record)
+    caption = load_figures([run], "strict", given.data, given.adjudications).caption if run else ""
     if given.json:
-        print_json(record)
+        print_json(record | ({"caption": caption} if run else {}))
     else:
-        print_lines(calibration_lines(record))
+        print_lines([*calibration_lines(record), *filter(None, [caption])])
     return 0
 
 

@@ -45,7 +45,7 @@ def run_demo(out: Path) -> int:
     views = load_views(run.id, data, adjudications)
     views += load_views(recorded.id, data, adjudications)
     print("\nThe views side by side:")
-    _print(views_table([figures.summary() for figures in views]))
+    _print([*views_table([figures.summary() for figures in views]), *(figures.caption for figures in views)])
     print("\nThe gate over the strict view:")
     _print(views[0].decision().lines())
     _report(out, data, adjudications, views)

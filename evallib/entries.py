@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -14,8 +14,9 @@ from evallib.errors import InputError
 from evallib.strict_yaml import Document, Written, first_problem, parse_flat
 
 __all__ = [
-    "CAUSES", "READINGS", "Change", "Difference", "Entry", "Expectation", "Plan", "Reading", "Rescoring", "Resolution",
-    "Rubric", "Stratum", "Withdrawal", "moment", "read_entry", "read_flat",
+    "CAUSES", "FIXES", "READINGS", "Cause", "Change", "Close", "Difference", "Entry", "Expectation", "Fix", "Lock",
+    "Override", "Plan", "Reading", "Rescoring", "Resolution", "Rubric", "Stratum", "Text", "Withdrawal", "entry_text",
+    "moment", "read_entry", "read_flat",
 ]  # fmt: skip
 
 READINGS = ("pass", "fail", "infra", "unsure")
@@ -52,6 +53,9 @@ Cause = Literal[
     "missing-criterion",
     "unknown",
 ]
+Fix = Literal["widen", "narrow", "scope", "criticality", "key", "weight", "pass-rule", "description", "replace", "drop"]
+FIXES: tuple[Fix, ...] = get_args(Fix)
+"""How a criterion may change. `widen` lets more answers pass, `narrow` fewer."""
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -212,16 +216,14 @@ class Change(Written):
 
     check: Text
     cases: tuple[str, ...] = ()
-    fix: Literal[
-        "widen", "narrow", "scope", "criticality", "key", "weight", "pass-rule", "description", "replace", "drop"
-    ]
+    fix: Fix
     reason: Text
     judgement: bool = False
     """A judgement call that a colleague might decide otherwise."""
 
 
 class Expectation(Written):
-    """A flip predicted before the rescoring is run."""
+    """A flip: predicted before the rescoring is run, or accepted unread."""
 
     run: Text
     case: Text
@@ -245,15 +247,70 @@ class Rescoring(_Entry):
     written_digest: str = ""
     """Digest of the entry as its author wrote it."""
     suite_digest: str = ""
+    rule_digest: str = ""
+    """Digest of the written rule that allowed it."""
+    own_readings_only: bool = False
+    """Whether nobody but its author wrote a reading that licenses a change."""
+    override: str = ""
+    """Id of the override that accepts its unread flips."""
+    unread: int = Field(default=0, ge=0)
+    """Flips that nobody had read."""
+    unread_accepted_by: str = ""
     runs: tuple[Mapping[str, Any], ...] = ()
     """Per run: id, sha256 of the strict verdicts and of the rescored ones, counts, flips, unexpected, missed."""
 
+    @property
+    def judgement_calls(self) -> int:
+        """How many of its changes a colleague might decide otherwise."""
+        return sum(change.judgement for change in self.changes)
 
-Entry = Reading | Difference | Withdrawal | Resolution | Rubric | Plan | Rescoring
+
+class Lock(_Entry):
+    """Holds the criteria of a comparison as they are: these runs, and runs that share the criteria of a case of theirs.
+
+    It stands until a `close` names it.
+    """
+
+    kind: Literal["lock"] = "lock"
+    runs: tuple[Text, ...] = Field(min_length=1)
+    criteria: Mapping[str, tuple[Text, ...]]
+    """Case id to digests (16 hex) of what decides it, one for each way its runs have it."""
+    reason: Text
+
+
+class Close(_Entry):
+    """Ends a lock: the comparison is over."""
+
+    kind: Literal["close"] = "close"
+    closes: Text
+    """Id of the lock."""
+    reason: Text
+
+
+class Override(_Entry):
+    """Somebody takes it upon themselves that flips of one rescoring go unread."""
+
+    kind: Literal["override"] = "override"
+    runs: tuple[Text, ...] = Field(min_length=1)
+    suite_digest: Text
+    """Of the suite with the changed criteria."""
+    flips: tuple[Expectation, ...] = Field(min_length=1)
+    """The unread flips it accepts, and no other."""
+    reason: Text
+
+
+Entry = Reading | Difference | Withdrawal | Resolution | Rubric | Plan | Rescoring | Lock | Close | Override
 _KINDS: dict[str, type[Entry]] = {
     model.model_fields["kind"].default: model
-    for model in (Reading, Difference, Withdrawal, Resolution, Rubric, Plan, Rescoring)
+    for model in (Reading, Difference, Withdrawal, Resolution, Rubric, Plan, Rescoring, Lock, Close, Override)
 }
+
+
+def entry_text(text: str) -> str:
+    """Text as it may stand in YAML: control characters but for the line break become visible."""
+    return "".join(
+        c if c == "\n" or (c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF) else repr(c)[1:-1] for c in text
+    )
 
 
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)

@@ -5,19 +5,22 @@ Frames hold untrusted text, so they are plain ones: pandas escapes them, while a
 
 from __future__ import annotations
 
+import html
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evallib.caption import joined, judge_words
 from evallib.charts import Drawing, case_tiles, gate_chart, reliability_chart, show
 from evallib.desk.tables import base_folder
 from evallib.errors import InputError
 from evallib.figures import Figures, load_views
 from evallib.gate import Decision
-from evallib.metrics import curves, judge_words, passes_histogram, per_case, per_case_check
+from evallib.metrics import curves, passes_histogram, per_case, per_case_check
 from evallib.printing import corrected_words, interval, number, sample_lines
 from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, whole_seconds
 from evallib.store import Run, StoredRescoring
@@ -61,7 +64,7 @@ class Exhibits:
         if any("corrected" in summary for summary in self._summaries):
             words = [corrected_words(summary.get("corrected", [])) for summary in self._summaries]
             rows = [{**row, "corrected by reading": said} for row, said in zip(rows, words, strict=True)]
-        return pd.DataFrame(rows)
+        return self._captioned(pd.DataFrame(rows))
 
     def captions(self) -> pd.DataFrame:
         """The sentence that belongs to each view's figures: counts, error policy, and how much was read."""
@@ -86,7 +89,7 @@ class Exhibits:
         import pandas as pd
 
         names = dict.fromkeys(name for s in self._summaries for name in s["by_check"])
-        return pd.DataFrame([_check_row(name, self._summaries) for name in names])
+        return self._captioned(pd.DataFrame([_check_row(name, self._summaries) for name in names]))
 
     def figures(self) -> pd.DataFrame:
         """Every figure of every view in full precision, as `evallib metrics --json` prints it."""
@@ -122,7 +125,7 @@ class Exhibits:
 
     def curves(self, k: str = "") -> pd.DataFrame:
         """pass@k and pass^k over k of every view; `k` names some, as in `1,2,5`."""
-        return _labelled(self._curves(k))
+        return self._captioned(_labelled(self._curves(k)))
 
     def _curves(self, k: str) -> pd.DataFrame:
         import pandas as pd
@@ -134,11 +137,11 @@ class Exhibits:
         import pandas as pd
 
         histogram = pd.concat([passes_histogram(figures.outcomes) for figures in self.views], ignore_index=True)
-        return show(reliability_chart(self._curves(k), histogram, caption=_one_caption(self._summaries)))
+        return show(reliability_chart(self._curves(k), histogram, caption=self._caption))
 
     def cases(self, view: str = STRICT) -> pd.DataFrame:
         """One row per case of a view: samples, passes, errors, scores."""
-        return _labelled(per_case(self.view(view).outcomes))
+        return self._captioned(_labelled(per_case(self.view(view).outcomes)), view)
 
     def decision(self, view: str = STRICT) -> str:
         """The gate's decision in words, one line per rule."""
@@ -150,11 +153,11 @@ class Exhibits:
 
         rules = self._decide(view).rules
         rows = [[rule.rule, "pass" if rule.passed else "blocked", rule.reason] for rule in rules]
-        return pd.DataFrame(rows, columns=["rule", _heading(self._summary(view)), "reason"])
+        return self._captioned(pd.DataFrame(rows, columns=["rule", _heading(self._summary(view)), "reason"]), view)
 
     def gate(self, view: str = STRICT) -> Drawing:
         """The rules, and each check's mean against its threshold."""
-        return show(gate_chart(self._decide(view), caption=self._summary(view)["caption"]))
+        return show(gate_chart(self._decide(view)))
 
     def tiles(self, view: str = STRICT) -> Drawing:
         """One tile per case; of more than a hundred the lowest."""
@@ -167,6 +170,11 @@ class Exhibits:
             cases = cases.sort_values("score_mean", na_position="first", kind="stable").head(_TILES)
         gate = figures.suite.gate
         return show(case_tiles(cases, marks, floor=gate.floor if gate else None, caption=caption))
+
+    def _captioned(self, frame: pd.DataFrame, view: str = "") -> pd.DataFrame:
+        """The frame with the caption of its figures, which `table_html` writes below it."""
+        frame.attrs["caption"] = self._summary(view)["caption"] if view else self._caption
+        return frame
 
     def entries(self) -> pd.DataFrame:
         """One row per rescoring of the run: who, when, why, and how many verdicts were recomputed or carried."""
@@ -204,6 +212,10 @@ class Exhibits:
     def _summaries(self) -> list[dict[str, Any]]:
         return [figures.summary() for figures in self.views]
 
+    @property
+    def _caption(self) -> str:
+        return joined([s["caption"] for s in self._summaries])
+
     def _summary(self, view: str) -> dict[str, Any]:
         return self._summaries[self.views.index(self.view(view))]
 
@@ -232,7 +244,7 @@ def open_exhibits(run: str, *, data: str | Path, adjudications: str | Path) -> E
 
 
 def set_display(*, interactive: bool | None = None) -> None:
-    """Let frames show whole texts, no mathematics, and headless (which a page is made of) all rows; else flush left.
+    """Let frames show whole texts and captions, no mathematics, and headless (which a page is made of) all rows.
 
     Mathematics is off because JupyterLab typesets what stands between dollars, and an answer may hold anything.
     """
@@ -245,11 +257,10 @@ def set_display(*, interactive: bool | None = None) -> None:
     pd.set_option("display.max_rows", 60 if interactive else 1000)
     pd.set_option("display.html.use_mathjax", False)
     pd.set_option("display.float_format", "{:.3f}".format)
-    if interactive:
-        _show_tables_left()
+    _show_tables()
 
 
-def _show_tables_left() -> None:
+def _show_tables() -> None:
     import pandas as pd
     from IPython.core.getipython import get_ipython
 
@@ -258,17 +269,26 @@ def _show_tables_left() -> None:
         shell.display_formatter.formatters["text/html"].for_type(pd.DataFrame, table_html)
 
 
-_LEFT = "<style>.evallib-table.evallib-table :is(td, th) {text-align: left}</style>"
+_LEFT = (
+    "<style>.evallib-table.evallib-table :is(td, th, caption) {text-align: left}"
+    ".evallib-table caption {caption-side: bottom; padding-top: .4em; font-size: .85em}</style>"
+)
 """JupyterLab sets all cells flush right; its rule is as specific as one class and one element."""
 
 
 def table_html(frame: pd.DataFrame) -> str:
-    """A plain frame as pandas writes it, every text escaped, but flush left and without pandas' own row numbers."""
+    """A plain frame as pandas writes it, every text escaped, but flush left and without pandas' own row numbers.
+
+    Below it stands the caption of its figures, where it has one.
+    """
     import pandas as pd
 
     numbered, most = isinstance(frame.index, pd.RangeIndex), pd.get_option("display.max_rows")
     cut = most is not None and len(frame) > most
     table = frame.to_html(index=not numbered, escape=True, max_rows=most, show_dimensions=cut, notebook=True)
+    if said := frame.attrs.get("caption"):
+        lines = "<br>".join(html.escape(line) for line in str(said).split("\n"))
+        table = re.sub("(<table[^>]*>)", lambda tag: f"{tag[0]}<caption>{lines}</caption>", table, count=1)
     return f'{_LEFT}<div class="evallib-table">{table}</div>'
 
 
@@ -326,14 +346,6 @@ def _labelled(frame: pd.DataFrame) -> pd.DataFrame:
     named = zip(frame["view"], frame["label"], strict=True)
     shown = frame.assign(view=[_heading({"view": view, "label": label}) for view, label in named])
     return shown.drop(columns=["post_hoc", "label"])
-
-
-def _one_caption(summaries: Sequence[Mapping[str, Any]]) -> str:
-    """The captions of several views, one line each: what each says alone, then once what all of them say."""
-    said = {s["view"]: s["caption"].removesuffix(".").split(". ") for s in summaries}
-    shared = [one for one in next(iter(said.values())) if all(one in each for each in said.values())]
-    own = [". ".join(one for one in each if one not in shared) for each in said.values()]
-    return "\n".join(f"{one}." for one in [*own, ". ".join(shared)] if one)
 
 
 def _overview_row(s: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evallib.caption import Origin
 from evallib.coverage import Part, read_words, unequal_words
 from evallib.errors import InputError
 from evallib.gate import Decision, Gate, decide
 from evallib.metrics import Summary, summarise
+from evallib.origin import origin_of
 from evallib.records import canonical_json
 from evallib.sense import unreachable
 from evallib.store import Run, open_run, read_log
@@ -23,11 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Figures", "load_figures", "load_gate", "load_views"]
-
-_PASSES_WHEN = {
-    "critical": "every critical check passes",
-    "top": "every check is at its top value",
-}
 
 
 @dataclass(frozen=True)
@@ -87,24 +84,45 @@ class Figures:
 
     def summary(self, ks: Sequence[int] = ()) -> dict[str, Any]:
         """What `evallib metrics --json` prints; in the read view with how much was read."""
-        passes_when = _PASSES_WHEN[self.suite.pass_rule]
-        found: Summary = summarise(self.outcomes, self.verdicts, ks, suite=self.suite.suite, passes_when=passes_when)
+        found = summarise(self.outcomes, self.verdicts, ks, origin=self.origin) if ks else self._usual
         summary: dict[str, Any] = dict(found)
-        origins = [canonical_json([v.run.plan["target"], v.run.plan.get("seed")]) for v in self.views]
-        if len(set(origins)) < len(origins):
-            summary["caption"] += " Pooled runs share target and seed: their samples may be the same draws."
         if self.views[0].predicted_late:
             summary["predicted_after_preview"] = True
-        left_out = list(dict.fromkeys(name for view in self.views for name in view.left_out_judges))
-        if left_out:
-            summary["judges_left_out"] = left_out
-            summary["caption"] += f" Model judges were left out of this run: {', '.join(left_out)}."
+        if self._left_out:
+            summary["judges_left_out"] = self._left_out
         if self.parts:
             summary |= self.readings
-            summary["caption"] += f" {self.read_sentence}"
             summary["corrected"] = [dict(view.corrected) for view in self.views]
-            summary["caption"] += " " + " ".join(view.corrected["sentence"] for view in self.views)
-        return summary
+        return summary | {"caption": " ".join([found["caption"], *self._remarks()])}
+
+    @cached_property
+    def origin(self) -> Origin:
+        """Suite, cases, criteria and making of the runs."""
+        return origin_of(self.views)
+
+    @cached_property
+    def _usual(self) -> Summary:
+        return summarise(self.outcomes, self.verdicts, origin=self.origin)
+
+    @property
+    def caption(self) -> str:
+        """What every figure of these runs must say about itself."""
+        return " ".join([self._usual["caption"], *self._remarks()])
+
+    @property
+    def _left_out(self) -> list[str]:
+        return list(dict.fromkeys(name for view in self.views for name in view.left_out_judges))
+
+    def _remarks(self) -> Iterator[str]:
+        """What the caption says of the runs that no frame knows."""
+        origins = [canonical_json([v.run.plan["target"], v.run.plan.get("seed")]) for v in self.views]
+        if len(set(origins)) < len(origins):
+            yield "Pooled runs share target and seed: their samples may be the same draws."
+        if self._left_out:
+            yield f"Model judges were left out of this run: {', '.join(self._left_out)}."
+        if self.parts:
+            yield self.read_sentence
+            yield from (view.corrected["sentence"] for view in self.views)
 
     def decision(self, gate: Gate | None = None) -> Decision:
         """The gate over this view; with `gate`, other thresholds than the suite's own."""
@@ -123,7 +141,7 @@ class Figures:
             checks_of={} if view.suite.recorded or view.run.plan.get("imported") else checks_of,
             left_out=view.left_out_judges,
         )
-        return replace(decision, readings=self.readings, read_sentence=self.read_sentence)
+        return replace(decision, readings=self.readings, caption=self.caption)
 
 
 def gate_digest(gate: Gate | None) -> str:

@@ -79,8 +79,8 @@ class Decision:
     """The words every figure of the view carries; empty for strict."""
     readings: Mapping[str, Any] = field(default_factory=dict)
     """How much was read; empty outside the read view."""
-    read_sentence: str = ""
-    """The same in words."""
+    caption: str = ""
+    """What the figures must say about themselves."""
 
     def as_json(self) -> dict[str, Any]:
         """The object that `evallib gate --json` prints."""
@@ -93,6 +93,7 @@ class Decision:
             "release_decision": self.release_decision,
             "why_no_release": self.why_no_release or None,
             "chosen_after_result": self.chosen_after_result,
+            "caption": self.caption,
             "rules": [rule.as_json() for rule in self.rules],
             **self.readings,
         }
@@ -104,10 +105,11 @@ class Decision:
         for rule in self.rules:
             lines.append(f"  {'pass   ' if rule.passed else 'blocked'}  {rule.rule}: {rule.reason}")
             lines += [f"           {_judged_line(row)}" for row in rule.detail.get("checks", ()) if row["stochastic"]]
-        lines += [f"  {self.read_sentence}"] * bool(self.read_sentence)
         if self.why_no_release:
-            return [*lines, f"  this is no release decision: {self.why_no_release}"]
-        return [*lines, f"  {_DECIDES}", f"  this is the release decision: {self.decision}"]
+            lines.append(f"  this is no release decision: {self.why_no_release}")
+        else:
+            lines += [f"  {_DECIDES}", f"  this is the release decision: {self.decision}"]
+        return [*lines, *filter(None, [self.caption])]
 
 
 def _judged_line(row: Row) -> str:

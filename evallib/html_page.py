@@ -22,8 +22,8 @@ __all__ = ["Section", "ViewLine", "clean_html", "clean_svg", "html_page", "noteb
 
 # fmt: off
 _TAGS = frozenset({
-    "b", "blockquote", "br", "code", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "li", "ol", "p", "pre",
-    "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "b", "blockquote", "br", "caption", "code", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "li", "ol",
+    "p", "pre", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 })
 # fmt: on
 _SILENT = frozenset({"script", "style", "template", "title", "iframe", "object", "svg", "math"})

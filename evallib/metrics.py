@@ -8,13 +8,13 @@ figures without them, their count and the bounds stand beside it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+from evallib.caption import Origin, caption
 from evallib.errors import InputError
 from evallib.records import ERROR_STATUSES, POST_HOC_LABEL, STRICT, judged_by
 from evallib.statistics.estimators import Counts, Estimate, Interval, over_cases, pass_at_k, pass_hat_k, wilson_interval
-from evallib.stdout import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,6 @@ __all__ = [
     "Summary",
     "WithoutErrors",
     "curves",
-    "judge_words",
     "ks_up_to",
     "over_cases",
     "pass_at_k",
@@ -78,6 +77,7 @@ class Summary(TypedDict):
     post_hoc: bool
     label: str | None
     caption: str
+    origin: dict[str, Any] | None
     cases: int
     samples_per_case: list[int]
     planned: int
@@ -119,12 +119,12 @@ def summarise(
     verdicts: pd.DataFrame,
     ks: Sequence[int] = (),
     *,
-    suite: str = "",
-    passes_when: str = "the suite's pass rule holds",
+    origin: Origin | None = None,
 ) -> Summary:
     """All figures of one or several runs of one suite under one view.
 
     `outcomes` has one row per planned sample. `ks` defaults to `usual_ks`. Verdicts of other samples are left out.
+    `origin` is what the caption says of where they come from.
     """
     planned = _planned(outcomes)
     ks = tuple(ks) or usual_ks(planned)
@@ -138,6 +138,7 @@ def summarise(
         post_hoc=_post_hoc(planned),
         label=_label(planned) or None,
         caption="",
+        origin=origin.as_dict() if origin else None,
         cases=len(counts),
         samples_per_case=[min(n for n, _ in counts), max(n for n, _ in counts)],
         planned=len(planned),
@@ -160,7 +161,7 @@ def summarise(
         score_left_out=int(planned["score"].isna().sum()),
         by_check=_by_check(_of_samples(verdicts, planned)),
     )
-    summary["caption"] = _caption(summary, suite, passes_when)
+    summary["caption"] = caption(summary, origin)
     return summary
 
 
@@ -399,50 +400,3 @@ def _mean_of_cases(scored: pd.DataFrame, column: str) -> float | None:
     known = scored[column].astype("float64").dropna()
     means = [_mean(list(group)) for _, group in known.groupby(scored["case_id"])]
     return _mean(means) if means else None
-
-
-def judge_words(check: Mapping[str, Any]) -> str:
-    """Who answered a check and whether that was ever measured against people, as in `judged by m, uncalibrated`."""
-    return f"judged by {', '.join(check['judge']) or 'nobody'}, {check['calibration'] or 'uncalibrated'}"
-
-
-def _caption(summary: Summary, suite: str, passes_when: str) -> str:
-    """What a figure must say about itself: what was counted, how, and under which view."""
-    low, high = summary["samples_per_case"]
-    samples = counted(low, "sample") if low == high else f"{low} to {high} samples"
-    runs = f"run{'s' if len(summary['runs']) > 1 else ''} {', '.join(summary['runs'])}"
-    named = f"Suite {suite}, {runs}" if suite else f"{runs[0].upper()}{runs[1:]}"
-    planned = f"{counted(summary['cases'], 'case')} x {samples} = {summary['planned']} planned"
-    method = "pass rate, pass@k and pass^k are means over cases with 95 % Wilson intervals on effective cases"
-    parts = [
-        f"{named}, view {summary['view']}: {planned}, {summary['scored']} scored, {_errors_sentence(summary)}.",
-        f"A sample passes when {passes_when}; {method}.",
-    ]
-    if low != high:
-        parts.append(f"Pooled over samples the pass rate is {summary['pass_rate_micro']:.3f}.")
-    if summary["score_left_out"]:
-        left = summary["score_left_out"]
-        parts.append(
-            f"The mean score leaves out {left} sample{'s' * (left != 1)} without a score, and the figures of a check "
-            "the verdicts that could not be had."
-        )
-    if summary["depends_on_errors"]:
-        low_end, high_end = summary["bounds"]
-        parts.append(
-            f"The conclusion depends on the errors: between {low_end:.3f} (all fail) and {high_end:.3f} (all pass)."
-        )
-    judges = {name: c for name, c in summary["by_check"].items() if c["stochastic"] and c["n"] > c["not_applicable"]}
-    judged = [f"{name} {judge_words(check)}" for name, check in judges.items()]
-    if judged:
-        parts.append(f"Model verdicts: {'; '.join(judged)}.")
-    if summary["label"]:
-        parts.append(f"{summary['label'][0].upper()}{summary['label'][1:]}.")
-    return " ".join(parts)
-
-
-def _errors_sentence(summary: Summary) -> str:
-    if not summary["errors"]:
-        return "no errors"
-    kinds = ", ".join(f"{count} {kind}" for kind, count in summary["errors_by"].items())
-    fails = "fail" if summary["errors"] == 1 else "fails"
-    return f"{counted(summary['errors'], 'error')} ({kinds}) counted as {fails}"

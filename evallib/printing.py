@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from evallib.caption import judge_words
 from evallib.desk.plans import clean_bound
 from evallib.entries import Plan, Reading, Rubric
 from evallib.judges import stored_votes
-from evallib.metrics import judge_words
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
 from evallib.standing import answer_digest, live_entries, standing_readings
 from evallib.stdout import counted, visible

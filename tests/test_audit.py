@@ -121,6 +121,12 @@ def test_what_was_picked_by_hand_bounds_from_below_and_gives_no_share(run, log):
     assert one.corrected.why == "not estimable (10 strict passes read, none of them drawn at random from all 30)"
 
 
+def test_one_picked_answer_is_spoken_of_as_one(run, log):
+    read_passes(run, log, drawn=1, right=1, chosen="because it looked odd")
+    said = whole(run, log).strata[0].sentence()
+    assert "0 of the 1 strict pass that was opened was wrong. It was chosen so: because it looked odd. " in said
+
+
 def test_nearly_all_read_by_choice_leaves_little_open(run, log):
     read_passes(run, log, drawn=29, right=29, chosen="random strict pass (15 of 15 of case=c-1, seed 5)")
     said = whole(run, log).strata[0].sentence()

@@ -104,7 +104,7 @@ def test_every_command_that_prints_a_read_figure_prints_its_coverage(home, capsy
 
 def test_the_gate_of_the_read_view_says_in_words_what_was_read(home, capsys):
     assert main(["gate", "r-1", "--view", "read"]) == 0
-    assert "\n  Read in r-1: 1 of 2 strict failures (by 2," in capsys.readouterr().out
+    assert " Read in r-1: 1 of 2 strict failures (by 2," in capsys.readouterr().out
 
 
 def test_tables_of_a_notebook_carry_it_in_their_headings(home, tmp_path):

@@ -262,18 +262,6 @@ def test_a_figure_chosen_after_reading_says_so_even_when_the_column_forgot(view:
     assert per_case(frame)["post_hoc"].all()
 
 
-def test_the_caption_names_suite_run_view_counts_and_predicate() -> None:
-    caption = summarise(outcomes("pf", "pp"), NO_VERDICTS, suite="tickets", passes_when="every check is at its top")[
-        "caption"
-    ]
-    assert caption.startswith(
-        "Suite tickets, run r, view strict: 2 cases x 2 samples = 4 planned, 4 scored, no errors."
-    )
-    assert "passes when every check is at its top" in caption
-    assert "Wilson intervals on effective cases" in caption
-    assert POST_HOC_LABEL not in caption.lower()
-
-
 def test_the_score_is_a_mean_of_case_means_and_counts_what_was_left_out() -> None:
     frame = outcomes("ppp", "f", "e")
     summary = summarise(frame, NO_VERDICTS)

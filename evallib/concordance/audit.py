@@ -175,11 +175,14 @@ class StratumAudit:
         settled = self.read + self.picked - self.picked_open
         ends = [("at least", known)] * bool(known) + [("at most", known + self.of - settled)]
         bounds = " and ".join(f"{word} {count}/{self.of} = {percent(count / self.of)}" for word, count in ends)
+        several = self.picked != 1
+        were, they = ("were", "They were") if several else ("was", "It was")
         enough = f"A random draw of {_ENOUGH}" if self.of > _ENOUGH else f"Reading all {self.of}"
         return (
             f"Found by reading, not by a random draw from all {self.of}: {self.picked_false} of the {self.picked} "
-            f"{_WORD[self.strict][1]} that were opened were wrong. They were chosen so: {self.picked_words}. Among all "
-            f"{self.of}, {bounds} are wrong; more cannot be said. {enough} is needed for a rate."
+            f"{_WORD[self.strict][several]} that {were} opened {were} wrong. {they} chosen so: "
+            f"{self.picked_words}. Among all {self.of}, {bounds} are wrong; more cannot be said. {enough} is needed "
+            "for a rate."
         )
 
     def as_dict(self) -> dict[str, Any]:

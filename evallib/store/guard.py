@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from evallib.entries import Difference, Entry, Plan, Reading, Resolution
+from evallib.entries import Close, Difference, Entry, Lock, Override, Plan, Reading, Rescoring, Resolution
 from evallib.errors import InputError
 from evallib.store.log import entry_of, log_path
 
@@ -74,6 +74,11 @@ def _named(entry: Entry) -> Iterator[tuple[str, str]]:
         yield from (("cites", name) for name in entry.cites)
     if isinstance(entry, Plan):
         yield from (("replaces", name) for name in entry.replaces)
+    if isinstance(entry, Close):
+        yield "closes", entry.closes
+    if isinstance(entry, Rescoring):
+        yield from (("readings", name) for name in entry.readings)
+        yield from (("override", name) for name in [entry.override] if name)
 
 
 def _of_entry(entry: Entry, entries: Mapping[str, Entry]) -> Iterator[str]:
@@ -94,9 +99,16 @@ def _unfit(key: str, entry: Entry, other: Entry) -> str:
         after = "reading that claims it" if key == "plan" else "plan that replaces it"
         return "" if _before(other, entry) else f"which was drawn after the {after}"
     if key == "withdraws":
-        return ""
+        kept = isinstance(other, Lock | Close | Override)
+        return f"which is a {other.kind}: nobody takes it back" if kept else ""
+    if key in _RULED:
+        return _unfit_ruled(key, entry, other)
     if key == "supersedes" and other.kind != entry.kind:
         return f"which is a {other.kind} and no {entry.kind}"
+    return _unfit_reading(key, entry, other)
+
+
+def _unfit_reading(key: str, entry: Entry, other: Entry) -> str:
     if key in {"about", "cites"} and not isinstance(other, Reading if key == "about" else Reading | Resolution):
         return "which is no reading" if key == "about" else "which is no reading and no resolution"
     of_checks = key == "cites" and isinstance(other, Reading) and not getattr(entry, "check", "")
@@ -104,6 +116,35 @@ def _unfit(key: str, entry: Entry, other: Entry) -> str:
         return f"which is of another item: {_item(other)} instead of {_item(entry)}"
     if isinstance(entry, Difference) and isinstance(other, Reading):
         return _disagreement(entry, other)
+    return ""
+
+
+_RULED: dict[str, tuple[type[Entry], str]] = {
+    "closes": (Lock, "lock"),
+    "readings": (Reading, "reading"),
+    "override": (Override, "override"),
+}
+"""What an entry about criteria names under each key."""
+
+
+def _unfit_ruled(key: str, entry: Entry, other: Entry) -> str:
+    kind, what = _RULED[key]
+    if not isinstance(other, kind):
+        return f"which is no {what}"
+    return _unfit_override(entry, other) if _before(other, entry) else f"which was written after the {entry.kind}"
+
+
+def _unfit_override(entry: Entry, other: Entry) -> str:
+    """What an override accepts otherwise than the rescoring that cites it needs."""
+    if not isinstance(entry, Rescoring) or not isinstance(other, Override):
+        return ""
+    same = (tuple(row["run"] for row in entry.runs), entry.suite_digest) == (other.runs, other.suite_digest)
+    if not same:
+        return "which is of other runs or another suite"
+    if (entry.unread, entry.unread_accepted_by) != (len(other.flips), other.author):
+        return (
+            f"by {other.author!r} for {len(other.flips)} flips, not by {entry.unread_accepted_by!r} for {entry.unread}"
+        )
     return ""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evallib.errors import InputError
 from evallib.metrics import summarise
+from evallib.origin import origin_of
 from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, digest
 from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.tracking.place import sqlite_path
@@ -53,9 +54,10 @@ def draw_page(
     for rescoring in standing_rescorings(run, log):
         rescored = open_view(run, f"rescored:{rescoring.name}", log)
         prefix = f"rescored.{rescoring.name}"
-        figures = summarise(outcomes_frame(rescored), verdicts_frame(rescored))
+        figures = summarise(outcomes_frame(rescored), verdicts_frame(rescored), origin=origin_of([rescored]))
         metrics |= _figures(figures, f"{prefix}.")
         tags |= {f"evallib.{prefix}.post_hoc": "true", f"evallib.{prefix}.label": rescored.label}
+        tags[f"evallib.{prefix}.caption"] = figures["caption"]
     return Page(_params(run), metrics, {name: cut(text, _TAG) for name, text in tags.items() if text})
 
 

@@ -1,0 +1,139 @@
+"""The sentence that belongs to every printed rate: which cases, how many samples, scored by what, against what, where.
+
+One function writes it, `caption`, out of the figures and of where they come from. A pass rate without it is no
+evidence (article 3), so whatever prints a rate prints it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evallib.stdout import counted
+
+__all__ = ["NOT_NAMED", "Made", "Origin", "caption", "counts_words", "joined", "judge_words"]
+
+NOT_NAMED = "not named"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How one run came to be, in words."""
+
+    run: str
+    target: str
+    """Kind and model."""
+    build: str = NOT_NAMED
+    """What the target was built from."""
+    evallib: str = NOT_NAMED
+    """Version and revision that scored it."""
+    machine: str = NOT_NAMED
+    when: str = NOT_NAMED
+
+    def words(self) -> str:
+        """All of it but the run's id."""
+        return f"target {self.target}, build {self.build}; {self.evallib}; machine {self.machine}; {self.when}"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What figures were made of: suite, cases, criteria and runs."""
+
+    suite: str
+    digest: str
+    """Of the suite, 12 hex."""
+    cases: str
+    """Which of the suite's cases, in words."""
+    criteria: str
+    """Digest of all that decides these verdicts, 12 hex."""
+    passes_when: str
+    """When a sample passes, in words."""
+    made: tuple[Made, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The object that stands as `origin` in `metrics --json`."""
+        return asdict(self)
+
+
+def caption(summary: Mapping[str, Any], origin: Origin | None = None) -> str:
+    """What figures must say about themselves: what was counted, how, under which view, and where it comes from."""
+    runs = f"run{'s' if len(summary['runs']) > 1 else ''} {', '.join(summary['runs'])}"
+    subject = f"Suite {origin.suite} (digest {origin.digest}), {origin.cases}, {runs}" if origin else _first_up(runs)
+    rule = origin.passes_when if origin else "the suite's pass rule holds"
+    method = "pass rate, pass@k and pass^k are means over cases with 95 % Wilson intervals on effective cases"
+    parts = [
+        f"{subject}, view {summary['view']}: {counts_words(summary)}.",
+        *([f"Criteria {origin.criteria}."] if origin else []),
+        f"A sample passes when {rule}; {method}.",
+        *_made_sentences(origin.made if origin else ()),
+        *_remarks(summary),
+    ]
+    return " ".join(parts)
+
+
+def counts_words(summary: Mapping[str, Any]) -> str:
+    """Cases, samples and errors, as in `2 cases x 5 samples = 10 planned, 10 scored, no errors`."""
+    low, high = summary["samples_per_case"]
+    samples = counted(low, "sample") if low == high else f"{low} to {high} samples"
+    planned = f"{counted(summary['cases'], 'case')} x {samples} = {summary['planned']} planned"
+    return f"{planned}, {summary['scored']} scored, {_errors_words(summary)}"
+
+
+def _errors_words(summary: Mapping[str, Any]) -> str:
+    if not summary["errors"]:
+        return "no errors"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in summary["errors_by"].items())
+    fails = "fail" if summary["errors"] == 1 else "fails"
+    return f"{counted(summary['errors'], 'error')} ({kinds}) counted as {fails}"
+
+
+def _made_sentences(made: Sequence[Made]) -> list[str]:
+    """Where the runs come from; what is the same of all of them is said once."""
+    runs: dict[str, list[str]] = {}
+    for one in made:
+        runs.setdefault(one.words(), []).append(one.run)
+    if len(runs) == 1:
+        return [f"{_first_up(words)}." for words in runs]
+    return [f"{', '.join(names)}: {words}." for words, names in runs.items()]
+
+
+def _remarks(summary: Mapping[str, Any]) -> list[str]:
+    """What only some figures must say."""
+    parts = []
+    low, high = summary["samples_per_case"]
+    if low != high:
+        parts.append(f"Pooled over samples the pass rate is {summary['pass_rate_micro']:.3f}.")
+    if left := summary["score_left_out"]:
+        parts.append(
+            f"The mean score leaves out {counted(left, 'sample')} without a score, and the figures of a check the "
+            "verdicts that could not be had."
+        )
+    if summary["depends_on_errors"]:
+        low_end, high_end = summary["bounds"]
+        parts.append(
+            f"The conclusion depends on the errors: between {low_end:.3f} (all fail) and {high_end:.3f} (all pass)."
+        )
+    judges = {name: c for name, c in summary["by_check"].items() if c["stochastic"] and c["n"] > c["not_applicable"]}
+    if judges:
+        parts.append(f"Model verdicts: {'; '.join(f'{name} {judge_words(one)}' for name, one in judges.items())}.")
+    if summary["label"]:
+        parts.append(f"{_first_up(summary['label'])}.")
+    return parts
+
+
+def judge_words(check: Mapping[str, Any]) -> str:
+    """Who answered a check and whether that was ever measured against people, as in `judged by m, uncalibrated`."""
+    return f"judged by {', '.join(check['judge']) or 'nobody'}, {check['calibration'] or 'uncalibrated'}"
+
+
+def joined(captions: Sequence[str]) -> str:
+    """The captions of several views, one line each: what each says alone, then once what all of them say."""
+    said = [one.removesuffix(".").split(". ") for one in captions]
+    shared = [one for one in said[0] if all(one in each for each in said)] if said else []
+    own = [". ".join(one for one in each if one not in shared) for each in said]
+    return "\n".join(f"{one}." for one in [*own, ". ".join(shared)] if one)
+
+
+def _first_up(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"

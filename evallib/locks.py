@@ -1,0 +1,99 @@
+"""Locks: while a comparison stands, nobody changes the criteria of its runs, or of a run that shares them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evallib.entries import Close, Lock, entry_text
+from evallib.errors import InputError
+from evallib.records import digest
+from evallib.reviewer import reviewer_name
+from evallib.rule import Rule
+from evallib.store import LoggedEntry, Run, by_time
+
+__all__ = ["covering", "lock_words", "make_close", "make_lock", "shared_criteria", "standing_locks"]
+
+
+def shared_criteria(run: Run) -> dict[str, str]:
+    """Case id to the digest (16 hex) of its question and of all that decides it; equal wherever these are.
+
+    A case without a recorded question stands for itself by its id. How evallib's own code came to judge since, and
+    what a check is described as, makes no other criteria.
+    """
+    suite = run.suite
+    found = {}
+    for case_id in run.plan["cases"]:
+        criteria = sorted((b.check.id, _decisive(b.check.criteria())) for b in suite.bound[case_id])
+        found[case_id] = digest([suite.by_id[case_id].question or case_id, suite.pass_rule, criteria], 16)
+    return found
+
+
+def _decisive(criteria: dict[str, object]) -> str:
+    return digest({name: value for name, value in criteria.items() if name != "revision"}, 16)
+
+
+def standing_locks(log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
+    """The locks that no entry closes, oldest first. A lock cannot be withdrawn, and neither can its close."""
+    entries = sorted({logged.id: logged for logged in log}.values(), key=by_time)
+    closed = {logged.entry.closes for logged in entries if isinstance(logged.entry, Close)}
+    return [logged for logged in entries if isinstance(logged.entry, Lock) and logged.id not in closed]
+
+
+def covering(run: Run, log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
+    """The standing locks that hold `run`: they name it, or a case of it has the criteria of a case of theirs."""
+    standing = standing_locks(log)
+    own = set(shared_criteria(run).values()) if standing else set()
+    return [one for one in standing if isinstance(one.entry, Lock) and _covers(one.entry, run.id, own)]
+
+
+def _covers(lock: Lock, run_id: str, criteria: set[str]) -> bool:
+    return run_id in lock.runs or any(not criteria.isdisjoint(locked) for locked in lock.criteria.values())
+
+
+def lock_words(run: Run, log: Iterable[LoggedEntry]) -> str:
+    """`locked by Ann (ID): reason` for the first lock that holds `run`; `not locked` otherwise."""
+    for logged in covering(run, log):
+        if isinstance(logged.entry, Lock):
+            return f"locked by {logged.entry.author} ({logged.id}): {logged.entry.reason}"
+    return "not locked"
+
+
+def make_lock(runs: Sequence[Run], *, author: str, reason: str) -> Lock:
+    """A lock over `runs`; InputError when author or reason is missing, or a run is named twice."""
+    _refuse_blank("lock", reason)
+    author = reviewer_name(author)
+    if len({run.id for run in runs}) < len(runs):
+        raise InputError("the same run is named twice; name each run once")
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        for case_id, one in shared_criteria(run).items():
+            found.setdefault(case_id, set()).add(one)
+    criteria = {case_id: tuple(sorted(ways)) for case_id, ways in sorted(found.items())}
+    return Lock(author=author, runs=tuple(run.id for run in runs), criteria=criteria, reason=entry_text(reason.strip()))
+
+
+def make_close(log: Sequence[LoggedEntry], lock: str, *, author: str, reason: str, rule: Rule) -> Close:
+    """The end of the lock with the id `lock`.
+
+    InputError when author or reason is missing, the log has no such lock, it is closed already, or the author is
+    neither who locked nor somebody whom the rule names.
+    """
+    _refuse_blank("close", reason)
+    author = reviewer_name(author)
+    standing = {logged.id: logged.entry for logged in standing_locks(log)}
+    named = {logged.id: logged.entry for logged in log}.get(lock)
+    if not isinstance(named, Lock):
+        there = ", ".join(standing) or "none"
+        raise InputError(f"the log has no lock {lock!r}; the locks that stand: {there}")
+    if lock not in standing:
+        raise InputError(f"lock {lock!r} was closed already")
+    listed = rule.authors != "anyone" and rule.allows(author)
+    if not listed and author != named.author:
+        also = "" if rule.authors == "anyone" else f", or one of those whom the rule names ({', '.join(rule.authors)})"
+        raise InputError(f"lock {lock!r} is by {named.author!r}: nobody but {named.author}{also} closes it")
+    return Close(author=author, closes=lock, reason=entry_text(reason.strip()))
+
+
+def _refuse_blank(what: str, reason: str) -> None:
+    if not reason.strip():
+        raise InputError(f"a {what} needs a reason; give --reason")
