@@ -25,7 +25,7 @@ from evallib.entries import (
 from evallib.errors import InputError
 from evallib.importers.berth_readings import PublishedReading
 from evallib.masking import masks_of
-from evallib.records import Outcome, Sample, Verdict, digest
+from evallib.records import Outcome, Sample, SampleKey, Verdict, digest
 from evallib.reviewer import reviewer_name
 from evallib.scoring import fold, outcome_word
 from evallib.standing import Readings, Rubrics, Stand, State, answer_digest, live_entries, own_readings
@@ -43,6 +43,7 @@ __all__ = [
     "make_rubric",
     "make_withdrawal",
     "read_outcomes",
+    "read_state",
     "settles",
     "strict_word",
 ]
@@ -132,6 +133,13 @@ def _by_checks(
     outcome = fold(sample, read, pass_rule)
     open_state: State | None = "disputed" if "disputed" in states else "unsure" if "unsure" in states else None
     return ReadOutcome(outcome, open_state or ("pass" if outcome.passed else "fail"), read)
+
+
+def read_state(run: Run, key: SampleKey, readings: Readings) -> State | Literal[""]:
+    """What the read view makes of one sample, as `ReadOutcome.state` has it."""
+    sample, verdicts = run.by_key[key], run.verdicts_of[key]
+    strict = fold(sample, verdicts, run.suite.pass_rule)
+    return _read_one(sample, verdicts, strict, readings, run.suite.pass_rule).state
 
 
 def _by_answer(strict: Outcome, state: State) -> Outcome:

@@ -164,7 +164,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    for add in (_add_running, _add_reading, _add_reporting, _add_keeping):
+    for add in (_add_running, _add_reading, _add_reporting, _add_ruling, _add_keeping):
         add(commands)
     return parser
 
@@ -309,12 +309,13 @@ def _add_reporting(commands: Any) -> None:
     rescore.add_argument("--preview", action="store_true", help="show what would flip and write nothing but a stamp")
     queue = "with --preview and --by: a reading plan of the unread flips, and none of them shown"
     rescore.add_argument("--queue", action="store_true", help=queue)
-    rescore.add_argument("--by", default="", metavar="NAME", help="who asks for the queue")
     _trust_code(rescore)
     rescore.add_argument(
         "--judge", metavar="T", help="ask judges that ask something new: scripted[:FILE] or chat:URL#MODEL"
     )
     rescore.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
+    rescore.add_argument("--override", metavar="REASON", help="accept the flips that nobody read, with --by NAME")
+    rescore.add_argument("--by", default="", metavar="NAME", help="who accepts them, or who asks for the queue")
     _json(rescore)
     report = _command(commands, "report", "report", "execute the notebooks into one self-contained HTML page per run")
     report.add_argument("run", nargs="+")
@@ -325,6 +326,16 @@ def _add_reporting(commands: Any) -> None:
     track.add_argument("run")
     track.add_argument("--uri", default="", help="tracking URI (default: SQLite beside the runs)")
     _json(track)
+
+
+def _add_ruling(commands: Any) -> None:
+    lock = _command(commands, "lock", "lock", "hold the criteria of runs as they are while they are compared")
+    lock.add_argument("run", nargs="+")
+    close = _command(commands, "close", "close", "end a lock: the comparison is over")
+    close.add_argument("lock", metavar="LOCK", help="the id that `evallib lock` printed")
+    for command in (lock, close):
+        command.add_argument("--by", default="", metavar="NAME", help="who says so")
+        command.add_argument("--reason", default="", metavar="TEXT")
 
 
 def _add_keeping(commands: Any) -> None:

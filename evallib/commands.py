@@ -17,11 +17,12 @@ from evallib.errors import InputError
 from evallib.keeping import verify
 from evallib.previewing import preview
 from evallib.reviewing import adjudicate
+from evallib.ruling import close, lock
 from evallib.stdout import counted, print_json, print_lines, visible
 
 __all__ = [
-    "adjudicate", "agreement", "calibrate", "compare", "demo", "gate", "import_", "metrics", "report", "rescore", "run",
-    "serve_script", "show", "track", "validate", "verify",
+    "adjudicate", "agreement", "calibrate", "close", "compare", "demo", "gate", "import_", "lock", "metrics", "report",
+    "rescore", "run", "serve_script", "show", "track", "validate", "verify",
 ]  # fmt: skip
 
 Arguments = argparse.Namespace
@@ -248,14 +249,19 @@ def rescore(given: Arguments) -> int:
     from evallib.panel import jury_for
     from evallib.printing import rescored_lines
     from evallib.rescoring.apply import rescore as apply
+    from evallib.rescoring.rules import Acceptance
 
     _refuse_half_a_rescoring(given)
     runs = _open_runs(given)
+    acceptance = None if given.override is None else Acceptance(given.override, given.by)
     asking = jury_for(given.judge, given.suite, given.data, jobs=given.judge_jobs, tell=_tell) if given.judge else None
     with asking or nullcontext() as jury:
         if given.preview:
             return preview(given, runs, jury)
-        rescored = apply(runs, given.suite, given.entry, given.adjudications, trust_code=given.trust_code, jury=jury)
+        rescored = apply(
+            runs, given.suite, given.entry, given.adjudications,
+            trust_code=given.trust_code, jury=jury, acceptance=acceptance,
+        )  # fmt: skip
     if given.json:
         print_json(rescored.as_dict())
     else:
@@ -266,11 +272,16 @@ def rescore(given: Arguments) -> int:
 def _refuse_half_a_rescoring(given: Arguments) -> None:
     if given.queue and not (given.preview and given.by.strip()):
         raise InputError("--queue writes a reading plan of a preview's unread flips: give --preview and --by NAME")
-    if given.preview:
-        return
-    if not given.run:
+    if given.by and not given.queue and given.override is None:
+        raise InputError(
+            "--by says who accepts unread flips, with --override REASON, or who asks for their --queue; who changes "
+            "criteria stands in the entry"
+        )
+    if given.preview and given.override is not None:
+        raise InputError("a preview accepts nothing; leave --override out")
+    if not given.preview and not given.run:
         raise InputError("name the runs to rescore; only a preview (--preview) looks at every run of the suite")
-    if given.entry is None:
+    if not given.preview and given.entry is None:
         raise InputError("a rescoring needs --entry FILE: author, fix, reason and the flips you expect; or --preview")
 
 

@@ -14,9 +14,9 @@ from evallib.errors import InputError
 from evallib.strict_yaml import Document, Written, first_problem, parse_flat
 
 __all__ = [
-    "CAUSES", "FIXES", "READINGS", "Cause", "Change", "Close", "Difference", "Entry", "Expectation", "Fix", "Lock",
-    "Override", "Plan", "Reading", "Rescoring", "Resolution", "Rubric", "Stratum", "Text", "Withdrawal", "entry_text",
-    "moment", "read_entry", "read_flat",
+    "CAUSES", "FIXES", "READINGS", "Accepted", "Cause", "Change", "Close", "Difference", "Entry", "Expectation", "Fix",
+    "Lock", "Override", "Plan", "Reading", "Rescoring", "Resolution", "Rubric", "Stratum", "Text", "Withdrawal",
+    "entry_text", "moment", "read_entry", "read_flat",
 ]  # fmt: skip
 
 READINGS = ("pass", "fail", "infra", "unsure")
@@ -223,7 +223,7 @@ class Change(Written):
 
 
 class Expectation(Written):
-    """A flip: predicted before the rescoring is run, or accepted unread."""
+    """A flip predicted before the rescoring is run."""
 
     run: Text
     case: Text
@@ -265,6 +265,16 @@ class Rescoring(_Entry):
         return sum(change.judgement for change in self.changes)
 
 
+class Accepted(Written):
+    """A flip that somebody accepts unread."""
+
+    run: Text
+    case: Text
+    sample: int = Field(ge=1)
+    to: Text
+    """`pass`, `fail`, or `error` where it has no outcome any more."""
+
+
 class Lock(_Entry):
     """Holds the criteria of a comparison as they are: these runs, and runs that share the criteria of a case of theirs.
 
@@ -294,7 +304,7 @@ class Override(_Entry):
     runs: tuple[Text, ...] = Field(min_length=1)
     suite_digest: Text
     """Of the suite with the changed criteria."""
-    flips: tuple[Expectation, ...] = Field(min_length=1)
+    flips: tuple[Accepted, ...] = Field(min_length=1)
     """The unread flips it accepts, and no other."""
     reason: Text
 

@@ -47,16 +47,16 @@ def queue_lines(id_: str, queue: FlipQueue) -> list[str]:
 
 
 def _head(impact: Impact, seen: Mapping[str, Any]) -> list[str]:
-    flips, by = seen["flips"], seen["readings"]
+    flips, by = seen["flips"], seen["read"]
     samples = sum(one["planned"] for one in seen["rates"] if one["run"] is not None)
     forward = sum(flip["to"] == "pass" for flip in flips)
-    read = ", ".join(f"{by.get(state, 0)} {state}" for state in ("supported", "contradicted", "unread"))
+    read = ", ".join(f"{by.get(state, 0)} {state}" for state in ("read", "unread", "contradicted", "disputed"))
     of = f"{counted(len(impact.runs), 'run')}, {counted(samples, 'sample')}"
     suite = f"suite {impact.suite.suite} {impact.suite.digest[:16]}"
     computed = f"{counted(seen['recomputed'], 'verdict')} recomputed, {seen['carried']} carried over"
     lines = [
         f"preview, no verdict written, only a stamp ({seen['label']}): {of}, {suite}; {computed}",
-        f"{counted(len(flips), 'flip')}: {forward} to pass, {len(seen['reverse'])} to fail; by readings {read}",
+        f"{counted(len(flips), 'flip')}: {forward} to pass, {len(seen['reverse'])} to fail; {read}",
     ]
     if impact.entry is not None:
         lines.append(f"of what the entry expects: {len(seen['unexpected'])} unexpected, {len(seen['missed'])} missed")
@@ -72,14 +72,14 @@ def _flips(flips: Sequence[Mapping[str, Any]], *, expects: bool) -> list[str]:
     rows = [
         [
             flip["run"], flip["case_id"], str(flip["sample"]), f"{flip['from']} -> {flip['to']}",
-            flip["reading"].upper() if flip["reading"] == "contradicted" else flip["reading"],
+            flip["read"].upper() if flip["read"] in {"contradicted", "disputed"} else flip["read"],
             ("expected" if flip["expected"] else "UNEXPECTED") if expects else "",
             ", ".join(flip["checks"]),
             visible("; ".join(hit["text"] for hit in flip["hits"][:1])),
         ]
         for flip in flips[:_FLIPS]
     ]  # fmt: skip
-    header = ["run", "case", "sample", "flip", "reading", "", "checks", "newly matches"]
+    header = ["run", "case", "sample", "flip", "people", "", "checks", "newly matches"]
     return [*(table(header, rows) if rows else []), *_more(flips, _FLIPS, "flips")]
 
 

@@ -249,10 +249,9 @@ def _why_stale(run: Run, logged: LoggedEntry) -> str:
 
 def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     """Counts, then every flip by name, then what was expected and did not happen."""
-    what = "preview, no verdict written, only a stamp" if rescored["preview"] else "rescored"
     lines = [
         (
-            f"{what} ({rescored['label']}): {counted(rescored['recomputed'], 'verdict')} recomputed, "
+            f"rescored ({rescored['label']}): {counted(rescored['recomputed'], 'verdict')} recomputed, "
             f"{rescored['carried']} carried over"
         ),
         (
@@ -286,10 +285,9 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
         for e in rescored["elsewhere"]
     ]
-    lines += [f"the rescoring itself would be refused: {said}" for said in rescored["would_refuse"]]
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
-    return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines
+    return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"]
 
 
 def calibration_lines(record: Mapping[str, Any]) -> list[str]:

@@ -10,9 +10,10 @@ from evallib.adjudication import read_outcomes
 from evallib.concordance.audit import audit
 from evallib.concordance.selection import Selection
 from evallib.coverage import Part, coverage, read_shares
-from evallib.entries import Reading
+from evallib.entries import Reading, Rescoring
 from evallib.errors import InputError
-from evallib.records import POST_HOC_LABEL, PREDICTED_LATE, STRICT, Outcome, SampleKey, Verdict
+from evallib.records import POST_HOC_LABEL, STRICT, Outcome, SampleKey, Verdict
+from evallib.rescoring.entry import rescoring_label
 from evallib.scoring import fold, fold_all
 from evallib.standing import Readings, standing_readings
 from evallib.store import LoggedEntry, Run, standing_rescorings
@@ -42,8 +43,8 @@ class View:
     """How much was read, how it was chosen, and whether blind; empty outside the read view."""
     corrected: Mapping[str, Any] = field(default_factory=dict)
     """The strict pass rate and the one corrected by reading, as `Audit.as_dict` has them; only in the read view."""
-    predicted_late: bool = False
-    """Whether a rescoring's expected flips were edited after a preview."""
+    rescoring: Rescoring | None = None
+    """The entry of a rescored view."""
     parts: tuple[Part, ...] = ()
     """The same by check and strict verdict; empty outside the read view."""
 
@@ -51,6 +52,11 @@ class View:
     def post_hoc(self) -> bool:
         """Whether its figures were chosen after reading the answers."""
         return self.name != STRICT
+
+    @property
+    def predicted_late(self) -> bool:
+        """Whether a rescoring's expected flips were edited after a preview."""
+        return self.rescoring is not None and self.rescoring.predicted_after_preview
 
     @property
     def label(self) -> str:
@@ -78,7 +84,8 @@ class View:
 
 def view_label(*views: View) -> str:
     """The words every figure of one view of some runs carries; in the read view with how much of them was read."""
-    words = [POST_HOC_LABEL] * views[0].post_hoc + [PREDICTED_LATE] * views[0].predicted_late
+    entry = views[0].rescoring
+    words = [rescoring_label(entry)] if entry else [POST_HOC_LABEL] * views[0].post_hoc
     parts = [part for view in views for part in view.parts]
     return "; ".join([*words, read_shares(parts)] if parts else words)
 
@@ -109,9 +116,8 @@ def open_view(run: Run, name: str, log: Sequence[LoggedEntry]) -> View:
         )
     verdicts = rescoring.verdicts(run.id)
     outcomes = fold_all(run.samples, verdicts, rescoring.suite.pass_rule)
-    late = rescoring.entry.predicted_after_preview
     name = f"rescored:{rescoring.name}"
-    return View(run, name, rescoring.suite, outcomes, verdicts, {}, {}, predicted_late=late)
+    return View(run, name, rescoring.suite, outcomes, verdicts, {}, {}, rescoring=rescoring.entry)
 
 
 def _read_view(run: Run, log: Sequence[LoggedEntry]) -> View:

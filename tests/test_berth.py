@@ -8,6 +8,7 @@ import pytest
 
 from evallib.cli import main
 from evallib.store import open_run
+from tests.licensing import citing, read_each
 
 SETS = {
     "ollama-berth-sre": (9, 3, 6),
@@ -38,6 +39,16 @@ changes:
 - {check: says-not-fully-healthy, fix: widen, reason: prevented from reaching full readiness}
 expects:
 """ + "".join(f"- {{run: {r}, case: {c}, sample: {n}, to: pass}}\n" for r, c, n in FLIPS)
+CAUSES = ["too-narrow"] * 4 + ["wrong-scope"] * 2 + ["too-narrow"]
+"""Of each flip, in order: why strict and a reader differ."""
+
+
+def read_flips(log: Path, data: Path) -> list[str]:
+    """Ids of a reading of each answer that flips, by somebody who read them before the criteria changed."""
+    ids = []
+    for (run, case, sample), cause in zip(FLIPS, CAUSES, strict=True):
+        ids += read_each(log, [open_run(run, data)], [(case, sample, "pass")], cause=cause)
+    return ids
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +61,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         call(home, "import", "berth", str(shared / name))
     call(home, "import", "berth-suite", str(shared / "checks.json"), "--out", str(home / "suite.yaml"))
     call(home, "import", "berth-readings", str(shared / "adjudication.md"))
-    (home / "entry.yaml").write_text(ENTRY)
+    (home / "entry.yaml").write_text(citing(ENTRY, read_flips(home / "log", home / "data")))
     before = hashes(home)
     call(home, "rescore", *SETS, "--suite", str(home / "suite.yaml"), "--entry", str(home / "entry.yaml"))
     assert before.items() <= hashes(home).items(), "every original byte is as it was"

@@ -16,7 +16,8 @@ from evallib.importers import read_berth_readings
 from evallib.records import SampleKey
 from evallib.scoring import fold_all
 from evallib.store import Run, open_run, read_log
-from tests.test_berth import ENTRY, FLIPS, SETS
+from tests.licensing import citing
+from tests.test_berth import ENTRY, FLIPS, SETS, read_flips
 
 KEYS = {"pass": "p", "fail": "f", "infra": "i"}
 
@@ -96,7 +97,8 @@ def test_a_standing_rescoring_is_a_facet_of_the_answers_that_it_flips(
     assert (
         main(["import", "berth-suite", str(shared / "data/berth/checks.json"), "--out", str(tmp_path / "s.yaml")]) == 0
     )
-    (tmp_path / "entry.yaml").write_text(ENTRY)
+    ids = read_flips(Path(log), Path(data))
+    (tmp_path / "entry.yaml").write_text(citing(ENTRY, ids))
     given = ["--suite", str(tmp_path / "s.yaml"), "--entry", str(tmp_path / "entry.yaml")]
     assert main(["rescore", *SETS, *given, "--data", data, "--adjudications", log]) == 0
     session = ReviewSession(runs, Path(log), "r1", blind=False, query=parse_query("flip"))

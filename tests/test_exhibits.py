@@ -16,6 +16,7 @@ from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore
 from evallib.store import append_entry
 from tests.browser import small_run
+from tests.licensing import citing
 from tests.making import SUITE, stored_run
 
 ENTRY = """\
@@ -33,10 +34,10 @@ def _loop(tmp_path):
     data, log = tmp_path / "data", tmp_path / "adjudications"
     run = stored_run(data, {"c-1": ["four", "it is 4"], "c-2": ["six", "five"]})
     (tmp_path / "new.yaml").write_text(SUITE.replace("[four]", "[[four, '4']]"))
-    (tmp_path / "entry.yaml").write_text(ENTRY)
-    rescore([run], tmp_path / "new.yaml", tmp_path / "entry.yaml", log)
     reading = {"reading": "pass", "cause": "too-narrow", "reason": "4 is four", "author": "r1", "check": ""}
-    append_entry(log, make_reading(run, "c-1", 2, chosen="all failures", **reading))
+    read = append_entry(log, make_reading(run, "c-1", 2, chosen="all failures", **reading))
+    (tmp_path / "entry.yaml").write_text(citing(ENTRY, [read.id]))
+    rescore([run], tmp_path / "new.yaml", tmp_path / "entry.yaml", log)
     return data, log
 
 

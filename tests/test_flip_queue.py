@@ -137,7 +137,7 @@ def test_adjudicate_reads_by_it_blind_and_each_reading_counts_as_one_of_its_flip
     assert len({e.chosen for e in readings}) == 1, "how an item was chosen must not tell a flip"
     assert "fail" not in readings[0].chosen
     after = impact(tmp_path, [run]).as_dict()
-    assert after["readings"] == {"supported": 2}
+    assert after["read"] == {"read": 2}
 
 
 def test_no_share_is_estimated_from_what_a_preview_asked_for(tmp_path: Path) -> None:

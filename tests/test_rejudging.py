@@ -12,9 +12,11 @@ from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.records import Verdict
 from evallib.rescoring.apply import Rescored, load_rescoring, rescore, rescore_run
+from evallib.rescoring.impact import Impact, preview
 from evallib.store import ReplyStore, Run, open_run
 from evallib.suite import parse_suite
 from tests.juries import jury_of
+from tests.licensing import citing, read_each
 from tests.tiny_server import says
 
 SUITE = """\
@@ -39,7 +41,7 @@ kind: rescoring
 slug: SLUG
 author: r1
 reason: the rubric was vague
-changes: [{check: q, fix: replace, reason: says what right means}]
+changes: [{check: q, fix: replace, reason: says what right means, judgement: true}]
 expects: []
 """
 FIVE = says('{"score": 5, "reason": "right"}', usage={"prompt_tokens": 9, "completion_tokens": 2})
@@ -49,12 +51,23 @@ class Home(NamedTuple):
     folder: Path
     run: Run
 
-    def rescore(self, suite: str, jury: Jury | None = None, *, slug: str = "new", **more: Any) -> Rescored:
-        entry = more.pop("entry", ENTRY)
+    def rescore(self, suite: str, jury: Jury | None = None, *, slug: str = "new", entry: str = ENTRY) -> Rescored:
+        return rescore([self.run], *self.files(suite, slug, entry), jury=jury)
+
+    def preview(self, suite: str, jury: Jury | None = None, *, slug: str = "new") -> Impact:
+        return preview([self.run], *self.files(suite, slug, ENTRY), jury=jury)
+
+    def files(self, suite: str, slug: str, entry: str) -> tuple[Path, Path, Path]:
+        entry = self.licensed(entry)
         (self.folder / "new.yaml").write_text(suite)
         (self.folder / "entry.yaml").write_text(entry.replace("SLUG", slug))
-        paths = (self.folder / "new.yaml", self.folder / "entry.yaml", self.folder / "log")
-        return rescore([self.run], *paths, jury=jury, **more)
+        return self.folder / "new.yaml", self.folder / "entry.yaml", self.folder / "log"
+
+    def licensed(self, entry: str) -> str:
+        """The entry with a reading of the judge's verdict, and of the other check's, to cite."""
+        log = self.folder / "log"
+        ids = read_each(log, [self.run], [("c-1", 1, "fail")], cause="other", check="q")
+        return citing(entry, ids + read_each(log, [self.run], [("c-2", 1, "pass")], cause="other", check="says"))
 
     def previewed(self, suite: str, entry: str = ENTRY) -> list[Verdict]:
         """What the judges say without anyone asked."""
@@ -107,17 +120,20 @@ def test_another_rubric_without_a_judge_is_refused_and_previewed_as_not_scored(h
     with pytest.raises(InputError, match=r"judge 'q' of case 'c-1' asks something else.*--judge"):
         home.rescore(OTHER_RUBRIC)
     assert not home.run.rescorings
-    assert home.rescore(OTHER_RUBRIC, preview=True).as_dict()["recomputed"] == 2
+    assert home.preview(OTHER_RUBRIC).as_dict()["recomputed"] == 2
     assert {(v.status, v.value) for v in home.previewed(OTHER_RUBRIC)} == {("not_scored", None)}
 
 
 def test_another_rubric_is_asked_once_for_preview_and_rescorings_together(home: Home, asking: Any) -> None:
     counts = []
-    for slug, preview in [("one", True), ("one", False), ("two", False)]:
+    with asking() as (jury, seen):
+        impact = home.preview(OTHER_RUBRIC, jury, slug="one")
+    counts.append((len(seen), impact.judge_calls, impact.judge_replies_kept))
+    for slug in ("one", "two"):
         with asking() as (jury, seen):
-            done = home.rescore(OTHER_RUBRIC, jury, slug=slug, preview=preview)
+            done = home.rescore(OTHER_RUBRIC, jury, slug=slug)
         counts.append((len(seen), done.judge_calls, done.judge_replies_kept))
-        assert preview or [(v.raw, v.origin) for v in judged(done)] == [(5.0, "computed")] * 2
+        assert [(v.raw, v.origin) for v in judged(done)] == [(5.0, "computed")] * 2
     assert counts == [(6, 6, 0), (0, 0, 6), (0, 0, 6)]
     as_json = done.as_dict()
     assert (as_json["judge_calls"], as_json["judge_replies_kept"], as_json["recomputed"]) == (0, 6, 2)
@@ -143,7 +159,7 @@ def test_the_judge_that_judged_the_run_is_not_asked_again(home: Home) -> None:
 
 def test_a_changed_key_is_remarked_without_a_judge_and_asked_with_one(home: Home, asking: Any) -> None:
     key = SUITE.replace("facts: ['3']", "facts: ['4']")
-    entry = ENTRY.replace("changes: [", "changes: [{check: says, fix: key, reason: it is four}, ")
+    entry = ENTRY.replace("changes: [", "changes: [{check: says, fix: key, reason: it is four, judgement: true}, ")
     one, two = home.previewed(key, entry)
     strict = {v.case_id: v for v in home.run.verdicts if v.check_id == "q"}
     assert (one.reason, one.decides) == (strict["c-1"].reason, strict["c-1"].decides)
@@ -167,8 +183,8 @@ def test_a_run_without_judges_can_be_judged_later(home: Home, asking: Any) -> No
 
 def test_the_command_line_asks_and_reports(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     Path("new.yaml").write_text(OTHER_RUBRIC)
-    Path("entry.yaml").write_text(ENTRY.replace("SLUG", "cli"))
-    arguments = ["rescore", "r", "--suite", "new.yaml", "--entry", "entry.yaml"]
+    Path("entry.yaml").write_text(home.licensed(ENTRY.replace("SLUG", "cli")))
+    arguments = ["rescore", "r", "--suite", "new.yaml", "--entry", "entry.yaml", "--adjudications", "log"]
     assert main(arguments) == 2
     capsys.readouterr()
     assert main([*arguments, "--judge", "scripted", "--preview"]) == 0

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,12 +13,15 @@ from evallib.checks.turns import OverSteps
 from evallib.errors import InputError
 from evallib.exhibits import open_exhibits
 from evallib.figures import load_figures, load_views
+from evallib.preview_lines import preview_lines
 from evallib.printing import rescored_lines
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import load_rescoring, rescore, rescore_run
+from evallib.rescoring.impact import preview
 from evallib.store import Run, open_run, read_log, verify_log, verify_run
 from evallib.suite import load_suite
 from evallib.views import open_view, view_names
+from tests.licensing import citing, read_each
 from tests.making import SUITE, stored_run
 
 ENTRY = """\
@@ -31,15 +35,32 @@ expects: [{run: r-1, case: c-1, sample: 2, to: pass}]
 WIDER = SUITE.replace("{facts: [four]}", "{facts: [[four, '4']]}")
 
 
-def files(tmp_path: Path, suite: str = WIDER, entry: str = ENTRY) -> tuple[Path, Path, Path]:
+FOUR = (("c-1", 2, "pass"),)
+
+
+def files(
+    tmp_path: Path,
+    suite: str = WIDER,
+    entry: str = ENTRY,
+    *,
+    read: Sequence[Run] = (),
+    items: Sequence[tuple[str, int, str]] = FOUR,
+    **more: str,
+) -> tuple[Path, Path, Path]:
+    """Suite, entry and log; of the runs to `read` the entry cites the readings of `items`."""
+    ids = read_each(tmp_path / "log", read, items, **more)
     (tmp_path / "new.yaml").write_text(suite)
-    (tmp_path / "entry.yaml").write_text(entry)
+    (tmp_path / "entry.yaml").write_text(citing(entry, ids) if ids else entry)
     return tmp_path / "new.yaml", tmp_path / "entry.yaml", tmp_path / "log"
+
+
+def rescorings(home: Path) -> list[str]:
+    return [logged.id for logged in read_log(home / "log") if logged.entry.kind == "rescoring"]
 
 
 def test_an_expected_flip_is_counted_and_carried_verdicts_are_marked(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"], "c-2": ["five"]})
-    done = rescore([run], *files(tmp_path)).as_dict()
+    done = rescore([run], *files(tmp_path, read=[run])).as_dict()
     assert (done["recomputed"], done["carried"]) == (2, 4)
     assert [(f["case_id"], f["sample"], f["from"], f["to"], f["checks"], f["expected"]) for f in done["flips"]] == [
         ("c-1", 2, "fail", "pass", ["says"], True)
@@ -52,9 +73,9 @@ def test_an_expected_flip_is_counted_and_carried_verdicts_are_marked(tmp_path: P
 def test_the_original_keeps_every_byte_and_the_entry_is_twice_the_same(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     before = {p.name: p.read_bytes() for p in run.folder.iterdir()}
-    rescore([run], *files(tmp_path))
+    rescore([run], *files(tmp_path, read=[run]))
     assert {p.name: p.read_bytes() for p in run.folder.iterdir() if p.is_file()} == before
-    (logged,) = (tmp_path / "log" / "entries").rglob("*.yaml")
+    (logged,) = (tmp_path / "log" / "entries").rglob("*-rescoring-*.yaml")
     (copied,) = run.folder.glob("rescored/*/entry.yaml")
     assert logged.read_bytes() == copied.read_bytes()
     assert verify_run(run, tmp_path / "log").problems == verify_log(tmp_path / "log").problems == []
@@ -62,7 +83,7 @@ def test_the_original_keeps_every_byte_and_the_entry_is_twice_the_same(tmp_path:
 
 def test_the_table_itself_says_that_it_is_post_hoc(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
-    rescore([run], *files(tmp_path))
+    rescore([run], *files(tmp_path, read=[run]))
     (table,) = run.folder.glob("rescored/*/verdicts.parquet")
     metadata = pq.read_schema(table).metadata
     assert metadata[b"label"].decode() == POST_HOC_LABEL
@@ -70,30 +91,31 @@ def test_the_table_itself_says_that_it_is_post_hoc(tmp_path: Path) -> None:
 
 
 def test_unexpected_missed_and_reverse_flips_are_named(tmp_path: Path) -> None:
-    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
-    narrower = SUITE.replace("{facts: [four]}", "{facts: ['4']}")
-    entry = ENTRY.replace("sample: 2", "sample: 1")
-    done = rescore([run], *files(tmp_path, narrower, entry)).as_dict()
-    assert [(f["sample"], f["to"]) for f in done["unexpected"]] == [(1, "fail"), (2, "pass")]
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4", "none"]})
+    other = SUITE.replace("{facts: [four]}", "{facts: ['4']}")
+    entry = ENTRY.replace("sample: 2, to: pass}", "sample: 1, to: fail}, {run: r-1, case: c-1, sample: 3, to: pass}")
+    read = files(tmp_path, other, entry.replace("widen, r", "key, r"), read=[run], items=[*FOUR, ("c-1", 1, "fail")])
+    done = rescore([run], *read).as_dict()
+    assert [(f["sample"], f["to"]) for f in done["unexpected"]] == [(2, "pass")]
     assert [f["sample"] for f in done["reverse"]] == [1]
-    assert [m["sample"] for m in done["missed"]] == [1]
+    assert [m["sample"] for m in done["missed"]] == [3]
 
 
 def test_a_preview_writes_no_view_and_what_is_predicted_after_it_says_so(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
-    preview = rescore([run], *files(tmp_path, entry=nothing), preview=True).as_dict()
-    assert (preview["entry"], len(preview["flips"])) == (None, 1)
+    seen = preview([run], *files(tmp_path, entry=nothing)).as_dict()
+    assert (seen["entry"], len(seen["flips"])) == (None, 1)
     assert not run.rescorings
     assert read_log(tmp_path / "log") == []
-    assert rescore([run], *files(tmp_path)).as_dict()["predicted_after_preview"] is True
+    assert rescore([run], *files(tmp_path, read=[run])).as_dict()["predicted_after_preview"] is True
 
 
 def test_predicted_after_preview_stands_on_every_figure_of_the_view(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"], "c-2": ["five", "six"]})
-    rescore([run], *files(tmp_path, entry=ENTRY.replace("sample: 2", "sample: 1")), preview=True)
-    rescore([run], *files(tmp_path))
-    strict, late = load_views("r-1", tmp_path, tmp_path / "log")
+    preview([run], *files(tmp_path, entry=ENTRY.replace("sample: 2", "sample: 1")))
+    rescore([run], *files(tmp_path, read=[run]))
+    strict, late, _ = load_views("r-1", tmp_path, tmp_path / "log")
     label = f"{POST_HOC_LABEL}; predicted after preview"
     summary = late.summary()
     assert (summary["predicted_after_preview"], summary["label"]) == (True, label)
@@ -105,15 +127,15 @@ def test_predicted_after_preview_stands_on_every_figure_of_the_view(tmp_path: Pa
     exhibits = open_exhibits("r-1", data=tmp_path, adjudications=tmp_path / "log")
     for frame in (exhibits.overview(), exhibits.curves(), exhibits.changes(), exhibits.flips(), exhibits.entries()):
         assert label in frame.to_csv()
-    assert exhibits.reliability().chart.usermeta["evallib"]["label"] == label
+    assert label in exhibits.reliability().chart.usermeta["evallib"]["label"]
     metadata = pq.read_schema(run.rescorings[0].folder / "verdicts.parquet").metadata
     assert metadata[b"label"].decode() == label
 
 
 def test_a_prediction_that_stood_before_the_preview_stays_one(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
-    rescore([run], *files(tmp_path), preview=True)
-    assert rescore([run], *files(tmp_path)).as_dict()["predicted_after_preview"] is False
+    preview([run], *files(tmp_path))
+    assert rescore([run], *files(tmp_path, read=[run])).as_dict()["predicted_after_preview"] is False
 
 
 @pytest.mark.parametrize(
@@ -155,18 +177,19 @@ def test_what_is_no_honest_rescoring_is_refused_and_leaves_nothing(
 
 def test_the_same_rescoring_twice_is_refused(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
-    rescore([run], *files(tmp_path))
+    rescore([run], *files(tmp_path, read=[run]))
     with pytest.raises(InputError, match="exists already"):
-        rescore([open_run("r-1", tmp_path)], *files(tmp_path))
-    assert len(read_log(tmp_path / "log")) == 1
+        rescore([open_run("r-1", tmp_path)], *files(tmp_path, read=[run]))
+    assert len(rescorings(tmp_path)) == 1
 
 
 def test_a_changed_weight_carries_the_verdict_under_the_new_weight(tmp_path: Path) -> None:
-    run = stored_run(tmp_path, {"c-1": ["four"]})
+    run = stored_run(tmp_path, {"c-1": ["four, in so many words as these"]})
     heavier = SUITE.replace("id: short,", "id: short, weight: 3,")
     entry = ENTRY.replace("check: says, cases: [c-1], fix: widen", "check: short, fix: weight")
     entry = entry.replace("sample: 2", "sample: 1")
-    done = rescore([run], *files(tmp_path, heavier, entry))
+    read = files(tmp_path, heavier, entry, read=[run], items=[("c-1", 1, "pass")], cause="wrong-scope", check="short")
+    done = rescore([run], *read)
     assert {v.check_id: (v.origin, v.weight) for v in done.runs[0].run.rescorings[0].verdicts("r-1")}["short"] == (
         "carried",
         3.0,
@@ -175,23 +198,23 @@ def test_a_changed_weight_carries_the_verdict_under_the_new_weight(tmp_path: Pat
 
 def test_a_rescoring_that_fails_at_its_second_run_leaves_nothing_beside_the_first(tmp_path: Path) -> None:
     runs = [stored_run(tmp_path, {"c-1": ["four", "it is 4"]}, run_id=name) for name in ("r-1", "r-2")]
-    rescore([runs[1]], *files(tmp_path))
+    rescore([runs[1]], *files(tmp_path, read=runs))
     with pytest.raises(InputError, match="exists already"):
-        rescore(runs, *files(tmp_path))
+        rescore(runs, *files(tmp_path, read=runs))
     assert not list(runs[0].folder.glob("rescored/*"))
-    assert len(read_log(tmp_path / "log")) == 1
+    assert len(rescorings(tmp_path)) == 1
 
 
 def test_what_is_expected_of_another_run_is_named(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
-    done = rescore([run], *files(tmp_path, entry=ENTRY.replace("run: r-1", "run: typo"))).as_dict()
+    done = rescore([run], *files(tmp_path, entry=ENTRY.replace("run: r-1", "run: typo"), read=[run])).as_dict()
     assert [e["run"] for e in done["elsewhere"]] == ["typo"]
     assert len(done["unexpected"]) == 1
 
 
 def test_a_rescoring_whose_suite_was_changed_afterwards_is_not_read(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
-    rescore([run], *files(tmp_path))
+    rescore([run], *files(tmp_path, read=[run]))
     (suite,) = run.folder.glob("rescored/*/suite.yaml")
     suite.write_text(suite.read_text().replace("pass: critical", "pass: top"))
     with pytest.raises(InputError, match="changed after the rescoring"):
@@ -209,7 +232,7 @@ def test_what_a_kind_judged_before_its_meaning_changed_is_not_carried_over(
 ) -> None:
     stored = stored_run(tmp_path, {"c-1": ["four", "it is 4"], "c-2": ["five"]})
     run = older(stored, monkeypatch)
-    rescored = rescore([run], *files(tmp_path))
+    rescored = rescore([run], *files(tmp_path, read=[run]))
     done = rescored.as_dict()
     assert (done["recomputed"], done["carried"], done["outdated"]) == (3, 3, ["says"])
     assert any("judged otherwise since the run was made: says" in line for line in rescored_lines(done))
@@ -251,7 +274,7 @@ def test_the_shipped_run_opens_verifies_and_is_known_to_be_older_than_its_kinds(
 def killed_after_the_first_folder(tmp_path: Path) -> list[Run]:
     """Two runs, rescored by a process that was killed between them: the first folder stands, the log is empty."""
     runs = [stored_run(tmp_path, {"c-1": ["four", "it is 4"]}, run_id=name) for name in ("r-1", "r-2")]
-    rescore(runs, *files(tmp_path))
+    rescore(runs, *files(tmp_path, read=runs))
     shutil.rmtree(tmp_path / "log")
     shutil.rmtree(runs[1].folder / "rescored")
     return [open_run(name, tmp_path) for name in ("r-1", "r-2")]
@@ -272,33 +295,34 @@ def test_the_same_rescoring_again_finishes_what_a_kill_left(tmp_path: Path) -> N
     runs = killed_after_the_first_folder(tmp_path)
     (left,) = runs[0].folder.glob("rescored/*")
     left.rename(left.with_name(f"2026-01-02-{left.name[11:]}"))  # killed on an earlier day
-    rescore(runs, *files(tmp_path))
+    rescore(runs, *files(tmp_path, read=runs))
     for run in runs:
         assert [one.name for one in run.folder.glob("rescored/*")] == [left.name]
         assert verify_run(run, tmp_path / "log").problems == []
-        assert view_names(run, read_log(tmp_path / "log")) == ["strict", f"rescored:{left.name}"]
+        assert view_names(run, read_log(tmp_path / "log")) == ["strict", f"rescored:{left.name}", "read"]
     with pytest.raises(InputError, match="exists already"):
-        rescore(runs, *files(tmp_path))
+        rescore(runs, *files(tmp_path, read=runs))
 
 
 def test_a_rescoring_of_the_log_is_never_put_aside_even_when_its_folder_was_changed(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
-    rescore([run], *files(tmp_path))
+    rescore([run], *files(tmp_path, read=[run]))
     (entry,) = run.folder.glob("rescored/*/entry.yaml")
     entry.write_text(entry.read_text().replace("author: r1", "author: r2"))
     before = {path: path.read_bytes() for path in run.folder.rglob("*") if path.is_file()}
     with pytest.raises(InputError, match="exists already"):
-        rescore([open_run("r-1", tmp_path)], *files(tmp_path))
+        rescore([open_run("r-1", tmp_path)], *files(tmp_path, read=[run]))
     assert {path: path.read_bytes() for path in run.folder.rglob("*") if path.is_file()} == before
 
 
 def test_a_rescoring_that_is_refused_leaves_no_empty_folder(tmp_path: Path) -> None:
     runs = [stored_run(tmp_path, {"c-1": ["four", "it is 4"]}, run_id=name) for name in ("r-1", "r-2")]
-    rescore([runs[1]], *files(tmp_path))
+    rescore([runs[1]], *files(tmp_path, read=runs))
     with pytest.raises(InputError, match="exists already"):
-        rescore(runs, *files(tmp_path))
-    (damaged := runs[1].folder / "samples.parquet").write_bytes(b"")
-    again = files(tmp_path, entry=ENTRY.replace("slug: widen", "slug: other"))
+        rescore(runs, *files(tmp_path, read=runs))
+    damaged = runs[1].folder / "samples.parquet"
+    again = files(tmp_path, entry=ENTRY.replace("slug: widen", "slug: other"), read=runs)
+    damaged.write_bytes(b"")
     with pytest.raises(InputError, match=str(damaged)):
         rescore([open_run(name, tmp_path) for name in ("r-1", "r-2")], *again)
     assert not (runs[0].folder / "rescored").exists()
@@ -307,9 +331,10 @@ def test_a_rescoring_that_is_refused_leaves_no_empty_folder(tmp_path: Path) -> N
 def test_another_slug_and_another_changelog_do_not_hide_a_preview_of_the_same_criteria(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
-    rescore([run], *files(tmp_path, entry=nothing), preview=True)
+    preview([run], *files(tmp_path, entry=nothing))
     renamed = WIDER + "changelog: [{date: '2026-01-01', note: another digest}]\n"
-    done = rescore([run], *files(tmp_path, renamed, ENTRY.replace("slug: widen", "slug: wider"))).as_dict()
+    wider = files(tmp_path, renamed, ENTRY.replace("slug: widen", "slug: wider"), read=[run])
+    done = rescore([run], *wider).as_dict()
     assert done["predicted_after_preview"] is True
 
 
@@ -317,8 +342,8 @@ def test_a_preview_of_other_criteria_says_nothing_of_these(tmp_path: Path) -> No
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     other = WIDER.replace("'4'", "'5'")
     nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
-    rescore([run], *files(tmp_path, other, nothing.replace("slug: widen", "slug: five")), preview=True)
-    assert rescore([run], *files(tmp_path)).as_dict()["predicted_after_preview"] is False
+    preview([run], *files(tmp_path, other, nothing.replace("slug: widen", "slug: five")))
+    assert rescore([run], *files(tmp_path, read=[run])).as_dict()["predicted_after_preview"] is False
 
 
 INVENTED = ENTRY.replace(
@@ -345,11 +370,12 @@ def test_a_preview_says_what_the_rescoring_would_refuse_and_refuses_nothing(
     tmp_path: Path, suite: str, entry: str, said: str
 ) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
-    given = files(tmp_path, suite, entry)
-    seen = rescore([run], *given, preview=True).as_dict()
-    assert len(seen["would_refuse"]) == bool(said)
-    lines = [line for line in rescored_lines(seen) if line.startswith("the rescoring itself would be refused: ")]
-    assert len(lines) == bool(said)
+    given = files(tmp_path, suite, entry, read=[run])
+    impact = preview([run], *given)
+    seen = impact.as_dict()
+    assert bool(seen["would_refuse"]) == bool(said)
+    lines = [line for line in preview_lines(impact) if line.startswith("the rescoring itself would be refused: ")]
+    assert len(lines) == len(seen["would_refuse"])
     if said:
         assert re.search(said, lines[0])
         with pytest.raises(InputError, match=said):

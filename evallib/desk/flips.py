@@ -12,7 +12,8 @@ from evallib.desk.queue import seed_of
 from evallib.entries import Plan, Reading, Stratum
 from evallib.errors import InputError
 from evallib.records import SampleKey
-from evallib.rescoring.impact import FlipSeen, Impact, RunImpact
+from evallib.rescoring.flips import Flip
+from evallib.rescoring.impact import Impact, RunImpact
 from evallib.reviewer import reviewer_name
 from evallib.scoring import fold_all, outcome_word
 from evallib.store import LoggedEntry
@@ -77,20 +78,20 @@ def _asked(log: Sequence[LoggedEntry]) -> dict[tuple[str, SampleKey], FoundPlan]
 
 
 def _left(one: RunImpact, asked: Mapping[tuple[str, SampleKey], FoundPlan]) -> list[SampleKey]:
-    return [key for key in _unread(one.flips) if (one.run.id, key) not in asked]
+    return [key for key in _unread(one.rescored.flips) if (one.run.id, key) not in asked]
 
 
-def _unread(flips: Iterable[FlipSeen]) -> list[SampleKey]:
+def _unread(flips: Iterable[Flip]) -> list[SampleKey]:
     """Flips to pass or to fail that no reading speaks of; what became an error or has no verdict nobody can read."""
     return [
-        (seen.flip.case_id, seen.flip.sample)
-        for seen in flips
-        if seen.support.state == "unread" and {seen.flip.before, seen.flip.after} <= {*_WORDS}
+        (flip.case_id, flip.sample)
+        for flip in flips
+        if flip.read == "unread" and {flip.before, flip.after} <= {*_WORDS}
     ]
 
 
 def _nothing(impact: Impact, asked: Mapping[tuple[str, SampleKey], FoundPlan]) -> str:
-    waiting = {asked[one.run.id, key].id: None for one in impact.runs for key in _unread(one.flips)}
+    waiting = {asked[one.run.id, key].id: None for one in impact.runs for key in _unread(one.rescored.flips)}
     if not waiting:
         return "there is no unread flip to pass or to fail, so nothing to queue"
     plan = next(iter(waiting))
@@ -105,8 +106,8 @@ def _words(one: RunImpact) -> dict[SampleKey, str]:
 
 def _pools(one: RunImpact, suite: Suite, words: Mapping[SampleKey, str], known: set[SampleKey]) -> _Pools:
     """The answers that neither flip nor are `known`, by whether a check of the flips judges them and strict's word."""
-    checks = {check for seen in one.flips for check in seen.flip.checks}
-    turned = {(seen.flip.case_id, seen.flip.sample) for seen in one.flips}
+    checks = {check for flip in one.rescored.flips for check in flip.checks}
+    turned = {(flip.case_id, flip.sample) for flip in one.rescored.flips}
     bound = {case: (*one.run.suite.bound[case], *suite.bound[case]) for case in one.passes}
     judged = {case for case, bounds in bound.items() if checks & {b.check.id for b in bounds}}
     pools: _Pools = defaultdict(list)

@@ -6,27 +6,25 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evallib.checks.base import Check
-from evallib.checks.foreign import Foreign
-from evallib.checks.judge import Judge
-from evallib.checks.recorded import Recorded
-from evallib.entries import Change, Expectation, Rescoring, read_entry
+from evallib.entries import Expectation, Rescoring, read_entry
 from evallib.errors import InputError
-from evallib.records import digest
+from evallib.records import POST_HOC_LABEL, PREDICTED_LATE
+from evallib.reviewer import reviewer_name
+from evallib.stdout import counted
 from evallib.store import LoggedEntry, Run
 from evallib.strict_yaml import Document, Location, load_yaml
 from evallib.suite import Suite
 
 __all__ = [
-    "criteria_digests",
-    "listed_changes",
     "load_rescoring",
-    "refuse_invented",
     "refuse_misnamed",
-    "refuse_unlisted",
+    "rescoring_label",
 ]
 
-_STAMPED = {"time", "written_digest", "suite_digest", "runs", "predicted_after_preview"}
+_STAMPED = {
+    "time", "written_digest", "suite_digest", "runs", "predicted_after_preview", "rule_digest", "own_readings_only",
+    "override", "unread", "unread_accepted_by",
+}  # fmt: skip
 
 
 def load_rescoring(path: Path) -> Rescoring:
@@ -39,6 +37,16 @@ def load_rescoring(path: Path) -> Rescoring:
     if stamped:
         raise InputError(f"{path}: {min(stamped)!r} is stamped by the tool; remove it")
     return entry
+
+
+def rescoring_label(entry: Rescoring) -> str:
+    """The words every figure of the rescoring carries."""
+    words = [POST_HOC_LABEL, *[PREDICTED_LATE] * entry.predicted_after_preview]
+    if entry.judgement_calls:
+        words.append(counted(entry.judgement_calls, "judgement call"))
+    if entry.unread:
+        words.append(f"{counted(entry.unread, 'flip')} unread, accepted by {entry.unread_accepted_by}")
+    return "; ".join(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +73,20 @@ def refuse_misnamed(
 def _blank(entry: Rescoring) -> Iterator[_Problem]:
     if not entry.author.strip():
         yield _Problem(("author",), "the author is blank; say who decided")
+    else:
+        yield from _misspelled(entry.author)
     if not entry.reason.strip():
         yield _Problem(("reason",), "the reason is blank; say why the criteria change")
     for number, change in enumerate(entry.changes):
         if not change.reason.strip():
             yield _Problem(("changes", number, "reason"), f"the reason for {change.check!r} is blank; say why")
+
+
+def _misspelled(author: str) -> Iterator[_Problem]:
+    try:
+        reviewer_name(author)
+    except InputError as error:
+        yield _Problem(("author",), str(error).replace("; give --by without it", "; write it without"))
 
 
 def _cases(entry: Rescoring, runs: Sequence[Run], suite: Suite) -> Iterator[_Problem]:
@@ -107,79 +124,3 @@ def _expectations(entry: Rescoring, runs: Sequence[Run]) -> Iterator[_Problem]:
 def _named(names: Collection[str]) -> str:
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return (", ".join(list(names)[:8]) or "none") + more
-
-
-def criteria_digests(runs: Sequence[Run], suite: Suite) -> list[str]:
-    """Digest (16 hex) per run of the checks that `suite` sets its cases, and of nothing else the suite says.
-
-    Two suites with one digest flip the same samples, whatever they are called.
-    """
-    known: dict[tuple[str, ...], str] = {}
-    for cases in (tuple(run.plan["cases"]) for run in runs):
-        if cases not in known:
-            checks = {name: [b.check.criteria() for b in suite.bound[name]] for name in cases}
-            known[cases] = digest([suite.pass_rule, checks], 16)
-    return [known[tuple(run.plan["cases"])] for run in runs]
-
-
-def listed_changes(entry: Rescoring, suite: Suite) -> set[tuple[str, str]]:
-    """(check, case) of every change the entry names; without cases it is of all."""
-    return {(change.check, case) for change in entry.changes for case in (change.cases or suite.by_id)}
-
-
-def refuse_unlisted(run: Run, suite: Suite, entry: Rescoring) -> None:
-    """Every criterion that differs must be a change the entry names; what was never published cannot be compared."""
-    listed = listed_changes(entry, suite)
-    known = set(suite.check_ids()) | set(run.suite.check_ids())
-    other_rule = not run.suite.recorded and run.suite.pass_rule != suite.pass_rule
-    if other_rule and not any(change.fix == "pass-rule" for change in entry.changes):
-        raise InputError(
-            f"the new suite changes the pass rule from {run.suite.pass_rule!r} to {suite.pass_rule!r}, which the entry "
-            "does not list; add a change with `fix: pass-rule` and its reason"
-        )
-    for change in entry.changes:
-        if change.check not in known:
-            raise InputError(f"the entry names check {change.check!r}, which neither suite has; correct the entry")
-    for case_id in run.plan["cases"]:
-        old = {b.check.id: b for b in run.suite.bound[case_id] if b.check.check != "recorded"}
-        new = {b.check.id: b for b in suite.bound[case_id]}
-        if not old:
-            continue
-        for name in {**old, **new}:
-            same = name in old and name in new and old[name].check.criteria() == new[name].check.criteria()
-            if not same and (name, case_id) not in listed:
-                raise InputError(
-                    f"the new suite changes check {name!r} of case {case_id!r}, which the entry does not list; "
-                    "add it under `changes` with its reason"
-                )
-
-
-def refuse_invented(runs: Sequence[Run], suite: Suite, entry: Rescoring) -> None:
-    """Every change the entry names must be one: of what both suites say of a check in some case of some run.
-
-    Where a run's own criteria were never published (`recorded`), or a judge is asked anew, nothing can be told.
-    """
-    for change in entry.changes:
-        if change.fix not in {"pass-rule", "description"} and not any(_may_change(r, suite, change) for r in runs):
-            where = f" of {', '.join(map(repr, change.cases))}" if change.cases else ""
-            raise InputError(
-                f"the entry says that check {change.check!r}{where} changes ({change.fix}), and both suites say the "
-                "same of it; take the change out of `changes`, or change the suite"
-            )
-
-
-def _may_change(run: Run, suite: Suite, change: Change) -> bool:
-    for case_id in change.cases or run.plan["cases"]:
-        if case_id not in run.suite.by_id or case_id not in suite.by_id:
-            return True
-        old, new = (_one_check(one, case_id, change.check) for one in (run.suite, suite))
-        untold = {type(one) for one in (old, new)} & {Recorded, Foreign} or isinstance(new, Judge)
-        if untold or (old is None) != (new is None):
-            return True
-        if old is not None and new is not None and old.criteria() != new.criteria():
-            return True
-    return False
-
-
-def _one_check(suite: Suite, case_id: str, name: str) -> Check | None:
-    return next((b.check for b in suite.bound[case_id] if b.check.id == name), None)

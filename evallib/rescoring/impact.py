@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,64 +12,42 @@ from evallib.checks.judge import Judge
 from evallib.entries import Rescoring
 from evallib.errors import IncompleteError, InputError
 from evallib.judging import Jury
-from evallib.records import POST_HOC_LABEL, SampleKey, Verdict, digest
-from evallib.rescoring.apply import (
-    Flip,
-    Kept,
-    RescoredBatch,
-    changed_suite,
-    flips_of,
-    load_rescoring,
-    refusals,
-    refuse_other_questions,
-    rescored_batches,
-)
+from evallib.records import POST_HOC_LABEL, SampleKey, Verdict
+from evallib.rescoring.apply import Session, changed_suite, load_rescoring, said_against, stamp, told
 from evallib.rescoring.costs import Cost, Tried
-from evallib.rescoring.entry import criteria_digests, refuse_misnamed
+from evallib.rescoring.entry import refuse_misnamed
+from evallib.rescoring.flips import Batch, Flip, held_against_readings
 from evallib.rescoring.hits import Hit, new_hits
 from evallib.rescoring.rates import CasePasses, both_rates, pooled
-from evallib.rescoring.support import Support, support_of
+from evallib.rescoring.recomputing import Kept, RescoredRun, refuse_other_questions, rescore_run
+from evallib.rule import load_rule
 from evallib.standing import Readings, Rubrics, live_entries, standing_readings
 from evallib.stdout import counted
 from evallib.store import LoggedEntry, Run, list_runs, read_log
-from evallib.store.log import stamp_preview
 from evallib.suite import BoundCheck, Suite
 
-__all__ = ["FlipSeen", "Impact", "LeftOut", "RunImpact", "preview", "runs_of"]
+__all__ = ["Impact", "LeftOut", "RunImpact", "preview", "runs_of"]
 
 _TEXTS = 500
 """Flips whose new hits are shown: looking for credentials in an answer takes longer than all checks, and nobody reads
 more."""
-_NO_ENTRY = "no entry: name author, fix, reason and the flips you expect in a file (--entry)"
-
-
-@dataclass(frozen=True, slots=True)
-class FlipSeen:
-    """A sample that would change sides, with what is known of it."""
-
-    flip: Flip
-    support: Support
-    hits: tuple[Hit, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The flip as `rescore --preview --json` prints it."""
-        said = {"reading": self.support.state, "readings": list(self.support.readings)}
-        return {**self.flip.as_dict(), **said, "hits": [hit._asdict() for hit in self.hits]}
 
 
 @dataclass(frozen=True, slots=True)
 class RunImpact:
     """What changed criteria would do to one run."""
 
-    run: Run
-    flips: tuple[FlipSeen, ...]
+    rescored: RescoredRun
+    hits: Mapping[SampleKey, tuple[Hit, ...]]
+    """What the checks of a flip find now and did not find before; of the first flips of a preview."""
     passes: Mapping[str, CasePasses]
     moved: Mapping[tuple[str, str], int]
     """(check, word that its verdict becomes) to how many verdicts of the run become so."""
-    recomputed: int
-    carried: int
-    outdated: tuple[str, ...]
-    missed: tuple[dict[str, Any], ...]
+
+    @property
+    def run(self) -> Run:
+        """The run."""
+        return self.rescored.run
 
 
 class LeftOut(NamedTuple):
@@ -94,37 +72,32 @@ class Impact:
     judge_replies_kept: int = 0
 
     @property
-    def flips(self) -> list[FlipSeen]:
+    def flips(self) -> list[Flip]:
         """Every flip, by run and in stored order."""
-        return [flip for one in self.runs for flip in one.flips]
+        return [flip for one in self.runs for flip in one.rescored.flips]
 
     @property
     def pooled(self) -> dict[str, CasePasses] | None:
         """The passes of all runs together; None where they were scored by different criteria."""
-        strict = {(one.run.suite.digest, bool(one.outdated)) for one in self.runs}
+        strict = {(one.run.suite.digest, bool(one.rescored.outdated)) for one in self.runs}
         return pooled(one.passes for one in self.runs) if len(strict) == 1 else None
 
     def as_dict(self) -> dict[str, Any]:
         """The object `rescore --preview --json` prints: that of `rescore --json`, and what a preview adds."""
-        flips = [flip.as_dict() for flip in self.flips]
-        here = {one.run.id for one in self.runs}
-        expects = self.entry.expects if self.entry else ()
+        said = told(self.entry, [one.rescored for one in self.runs])
+        hits = {(one.run.id, *key): found for one in self.runs for key, found in one.hits.items()}
+        for flip in said["flips"]:
+            key = (flip["run"], flip["case_id"], flip["sample"])
+            flip["hits"] = [hit._asdict() for hit in hits.get(key, ())]
         return {
             "entry": None,
             "view": None,
             "preview": True,
             "suite_digest": self.suite.digest,
-            "recomputed": sum(one.recomputed for one in self.runs),
-            "carried": sum(one.carried for one in self.runs),
-            "outdated": sorted({check for one in self.runs for check in one.outdated}),
+            **said,
             "judge_calls": self.judge_calls,
             "judge_replies_kept": self.judge_replies_kept,
-            "flips": flips if self.entry else [{**flip, "expected": None} for flip in flips],
-            "unexpected": [flip for flip in flips if not flip["expected"]] if self.entry else [],
-            "missed": [missed for one in self.runs for missed in one.missed],
-            "elsewhere": [e.model_dump() for e in expects if e.run not in here],
-            "reverse": [flip for flip in flips if flip["to"] == "fail"],
-            "readings": dict(Counter(flip["reading"] for flip in flips)),
+            "read": dict(Counter(flip.read for flip in self.flips)),
             "rates": self.rates(),
             "checks": self.checks(),
             "costs": [cost.as_dict() for cost in self.costs],
@@ -146,7 +119,7 @@ class Impact:
         moved: Counter[tuple[str, str]] = Counter()
         for one in self.runs:
             moved.update(one.moved)
-        flips = Counter(check for seen in self.flips for check in seen.flip.checks)
+        flips = Counter(check for flip in self.flips for check in flip.checks)
         words = ("pass", "fail", "none")
         return [
             {"check": name, **{f"to_{word}": moved[name, word] for word in words}, "flips": flips[name]}
@@ -200,19 +173,19 @@ def preview(
     Writes no verdict and no entry, only a stamp of what the entry expected. It says what the rescoring itself would
     refuse, and refuses only what the entry misnames. `jury` as in `rescore`.
     """
-    suite, _ = changed_suite(suite_path, trust_code=trust_code)
+    suite, text = changed_suite(suite_path, trust_code=trust_code)
     entry = load_rescoring(entry_path) if entry_path else None
     chosen, left = runs_of(runs, suite) if isinstance(runs, Path) else (_sharing(runs, suite), [])
     log = read_log(adjudications)
     if entry_path and entry:
         refuse_misnamed(entry_path, entry, chosen, suite, log)
-    refused = [str(one) for one in refusals(chosen, suite, entry, log, jury)] if entry else [_NO_ENTRY]
-    look = _Look(suite, entry, _Logged(log), jury, Kept(suite))
-    seen = tuple(look.at(run) for run in chosen)
+    at = Session(chosen, suite, text, adjudications, log, load_rule(adjudications).rule, jury)
+    look = _Look(at, entry, _Logged(log), Kept(suite))
+    seen = tuple(look.at_run(run) for run in chosen)
     asked = (jury.calls, jury.kept) if jury else (0, 0)
-    expects = digest([e.model_dump() for e in entry.expects] if entry else [], 16)
-    stamp_preview(adjudications, suite.digest, entry.slug if entry else "", expects, criteria_digests(chosen, suite))
-    return Impact(suite, entry, seen, tuple(left), look.tried.costs(), tuple(dict.fromkeys(refused)), *asked)
+    refused = said_against(at, entry, [one.rescored for one in seen])
+    stamp(at, entry)
+    return Impact(suite, entry, seen, tuple(left), look.tried.costs(), refused, *asked)
 
 
 def _sharing(runs: Sequence[Run], suite: Suite) -> list[Run]:
@@ -247,71 +220,69 @@ class _Logged:
 class _Look:
     """What is known while one run after another is looked at."""
 
-    suite: Suite
+    at: Session
     entry: Rescoring | None
     logged: _Logged
-    jury: Jury | None
     kept: Kept
     tried: Tried = field(default_factory=Tried)
     texts: int = _TEXTS
 
-    def at(self, run: Run) -> RunImpact:
+    def at_run(self, run: Run) -> RunImpact:
         """What the changed criteria would do to one run."""
-        expects = [e for e in self.entry.expects if e.run == run.id] if self.entry else []
-        expected: set[tuple[str, int, str]] = {(e.case, e.sample, e.to) for e in expects}
         changed = self._changed(run)
         passes = {case_id: [planned, 0, 0] for case_id, planned in run.plan["cases"].items()}
-        seen: list[FlipSeen] = []
+        held: list[Flip] = []
+        hits: dict[SampleKey, tuple[Hit, ...]] = {}
         moved: Counter[tuple[str, str]] = Counter()
-        carried = recomputed = 0
-        outdated: set[str] = set()
-        for batch in rescored_batches(run, self.suite, jury=self.jury, kept=self.kept):
+
+        def see(batch: Batch, flips: Sequence[Flip]) -> None:
             _count(passes, batch)
             moved.update(_moved(batch))
-            seen += self._flips(run, batch, expected)
+            held.extend(self._held(run, batch, flips))
+            hits.update(self._hits(batch, flips))
             self.tried.add(changed, batch.samples)
-            carried += batch.carried
-            recomputed += len(batch.after) - batch.carried
-            outdated |= batch.outdated
-            del batch
-        happened = {(one.flip.case_id, one.flip.sample, one.flip.after) for one in seen}
-        missed = tuple(e.model_dump() for e in expects if (e.case, e.sample, e.to) not in happened)
+
+        rescored = rescore_run(run, self.at.suite, self.entry, jury=self.at.jury, kept=self.kept, see=see)
         counts = {case_id: CasePasses(*count) for case_id, count in passes.items()}
-        return RunImpact(run, tuple(seen), counts, moved, recomputed, carried, tuple(sorted(outdated)), missed)
+        return RunImpact(replace(rescored, flips=tuple(held)), hits, counts, moved)
 
     def _changed(self, run: Run) -> dict[str, list[BoundCheck]]:
         """Per case the checks that are computed anew."""
         same = {id(bound) for bounds in self.kept.of(run).values() for bound in bounds}
         found = {
-            case_id: [b for b in self.suite.bound[case_id] if id(b) not in same and not isinstance(b.check, Judge)]
+            case_id: [b for b in self.at.suite.bound[case_id] if id(b) not in same and not isinstance(b.check, Judge)]
             for case_id in run.plan["cases"]
         }
         return {case_id: bounds for case_id, bounds in found.items() if bounds}
 
-    def _flips(self, run: Run, batch: RescoredBatch, expected: set[tuple[str, int, str]]) -> Iterator[FlipSeen]:
-        flips = list(flips_of(run, batch, expected))
+    def _held(self, run: Run, batch: Batch, flips: Sequence[Flip]) -> Sequence[Flip]:
+        """The flips with what people read of them; only their samples are held in memory for it."""
         if not flips:
-            return
+            return ()
         turned = {(flip.case_id, flip.sample) for flip in flips}
-        before, after = (_by_sample(turned, one) for one in (batch.before, batch.after))
-        samples = {sample.key: sample for sample in batch.samples if sample.key in turned}
-        readings = self.logged.of(run.holding(list(samples.values()), [v for of in before.values() for v in of]))
-        for flip in flips:
-            key = (flip.case_id, flip.sample)
-            decided = _decided(before[key], after[key], every=self.suite.pass_rule == "top")
-            self.texts -= 1
-            fresh = [v for v in after[key] if v.origin != "carried" and v.check_id in flip.checks]
-            hits = new_hits(samples[key], before[key], fresh) if self.texts >= 0 else ()
-            yield FlipSeen(flip, support_of(key, flip.after, decided, readings), hits)
+        samples = [sample for sample in batch.samples if sample.key in turned]
+        held = run.holding(samples, [v for v in batch.before if (v.case_id, v.sample) in turned])
+        return held_against_readings(held, self.at.suite, flips, self.logged.of(held))
+
+    def _hits(self, batch: Batch, flips: Sequence[Flip]) -> dict[SampleKey, tuple[Hit, ...]]:
+        first = {(flip.case_id, flip.sample): flip for flip in flips[: max(0, self.texts)]}
+        self.texts -= len(flips)
+        before, after = (_by_sample(first, one) for one in (batch.before, batch.after))
+        found = {}
+        for sample in batch.samples if first else ():
+            if (flip := first.get(sample.key)) is not None:
+                fresh = [v for v in after[sample.key] if v.origin != "carried" and v.check_id in flip.checks]
+                found[sample.key] = new_hits(sample, before[sample.key], fresh)
+        return found
 
 
-def _count(passes: Mapping[str, list[int]], batch: RescoredBatch) -> None:
+def _count(passes: Mapping[str, list[int]], batch: Batch) -> None:
     for place, outcomes in enumerate((batch.strict, batch.rescored), 1):
         for (case_id, _), outcome in outcomes.items():
             passes[case_id][place] += outcome.passed is True
 
 
-def _moved(batch: RescoredBatch) -> Iterator[tuple[str, str]]:
+def _moved(batch: Batch) -> Iterator[tuple[str, str]]:
     """The check and its new word, for each verdict that is another than before."""
     fresh = [v for v in batch.after if v.origin != "carried"]
     wanted = {v.check_id for v in fresh}
@@ -326,16 +297,9 @@ def _word(passed: bool | None) -> str:  # noqa: FBT001  # the verdict itself, no
     return {True: "pass", False: "fail", None: "none"}[passed]
 
 
-def _by_sample(keys: set[SampleKey], verdicts: Sequence[Verdict]) -> dict[SampleKey, list[Verdict]]:
+def _by_sample(keys: Collection[SampleKey], verdicts: Sequence[Verdict]) -> dict[SampleKey, list[Verdict]]:
     grouped: dict[SampleKey, list[Verdict]] = {key: [] for key in keys}
     for verdict in verdicts:
         if (verdict.case_id, verdict.sample) in keys:
             grouped[verdict.case_id, verdict.sample].append(verdict)
     return grouped
-
-
-def _decided(before: Sequence[Verdict], after: Sequence[Verdict], *, every: bool) -> dict[str, str]:
-    """The checks that brought a flip about, of those that decide: check to the word that its verdict is now."""
-    old = {v.check_id: v.passed for v in before if every or v.critical}
-    new = {v.check_id: v.passed for v in after if every or v.critical}
-    return {name: _word(new[name]) for name in new if name in old and old[name] is not new[name]}

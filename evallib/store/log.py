@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evallib.collector import collector_paused
-from evallib.entries import Entry, Rescoring, moment, read_entry, read_flat
+from evallib.entries import Entry, Override, Rescoring, moment, read_entry, read_flat
 from evallib.errors import EvallibError, InputError
 from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
 from evallib.store.runs import Run, StagedRescoring, StoredRescoring
@@ -109,11 +109,13 @@ def publish_rescoring(
     entry: Rescoring,
     suite_text: bytes,
     staged: Sequence[StagedRescoring],
+    *,
+    override: Override | None = None,
 ) -> LoggedEntry:
     """Write a rescoring beside each of its runs, and its entry into the log: the same bytes in both places.
 
-    The folders come first, the entry in the log last, so that what the log names is there. Where anything fails,
-    the folders are taken back; what a kill left of the same rescoring is put aside first.
+    The folders come first, then the override it cites, the entry in the log last, so that what the log names is there.
+    Where anything fails, all of it is taken back; what a kill left of the same rescoring is put aside first.
     """
     content = entry_bytes(entry)
     path = log_path(adjudications, entry, content)
@@ -125,10 +127,14 @@ def publish_rescoring(
             with staged_file(path, content) as publish:
                 for one in staged:
                     made.append(one.publish({"entry.yaml": content, "suite.yaml": suite_text}))  # noqa: PERF401
+                if override is not None:
+                    beside = log_path(adjudications, override, accepted := entry_bytes(override))
+                    write_new(beside, accepted)
+                    made.append(beside)
                 publish()
         except BaseException:
-            for folder in made if not path.exists() else ():
-                shutil.rmtree(folder, ignore_errors=True)
+            for one_made in made if not path.exists() else ():
+                shutil.rmtree(one_made, ignore_errors=True) if one_made.is_dir() else one_made.unlink(missing_ok=True)
             raise
     return LoggedEntry(path.stem, entry)
 
