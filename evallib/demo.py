@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ from evallib.errors import InputError
 from evallib.figures import Figures, load_views
 from evallib.panel import open_panel
 from evallib.printing import progress_bar, rescored_lines, views_table
-from evallib.rescoring.apply import rescore
+from evallib.rescoring.apply import load_rescoring, rescore
 from evallib.runner import RunOptions, run_suite
 from evallib.stdout import counted
-from evallib.store import Run, append_entry, open_run
+from evallib.store import LoggedEntry, Run, append_entry, open_run
 from evallib.strict_yaml import load_yaml
 from evallib.suite import load_suite
 from evallib.targets import open_target
@@ -30,7 +31,7 @@ _READER = "demo reader (scripted)"
 
 
 def run_demo(out: Path) -> int:
-    """Run, store, score, gate, rescore, read, chart and report; prints what was made and what to open."""
+    """Run, store, score, gate, read, rescore, chart and report; prints what was made and what to open."""
     began = time.monotonic()
     clear(out)
     data, adjudications = out / "data", out / "adjudications"
@@ -39,9 +40,9 @@ def run_demo(out: Path) -> int:
     recorded = _bring_recorded(data)
     model = recorded.plan["target"].get("model", "a local model")
     print(f"   beside it {recorded.id}: {len(recorded.samples)} samples recorded from a real model ({model})")
-    _rescore(run, adjudications)
-    count = _read(run, adjudications)
-    print(f"3. {counted(count, 'reading')} by {_READER!r} in {adjudications}")
+    read = _read(run, adjudications)
+    print(f"2. {counted(len(read), 'reading')} by {_READER!r} in {adjudications}")
+    _rescore(run, adjudications, out / "entry.yaml", read)
     views = load_views(run.id, data, adjudications)
     views += load_views(recorded.id, data, adjudications)
     print("\nThe views side by side:")
@@ -77,17 +78,23 @@ def _bring_recorded(data: Path) -> Run:
     return open_run(_RECORDED, data)
 
 
-def _rescore(run: Run, adjudications: Path) -> None:
-    folder = suite_dir("tickets") / "demo"
-    rescored = rescore([run], folder / "suite-v2.yaml", folder / "entry.yaml", adjudications)
-    print("2. " + "\n   ".join(rescored_lines(rescored.as_dict())))
-
-
-def _read(run: Run, adjudications: Path) -> int:
+def _read(run: Run, adjudications: Path) -> list[LoggedEntry]:
     readings: list[dict[str, Any]] = load_yaml(suite_dir("tickets") / "demo" / "readings.yaml").value
-    for reading in readings:
-        append_entry(adjudications, make_reading(run, author=_READER, **reading))
-    return len(readings)
+    return [append_entry(adjudications, make_reading(run, author=_READER, **reading)) for reading in readings]
+
+
+def _rescore(run: Run, adjudications: Path, entry: Path, read: Sequence[LoggedEntry]) -> None:
+    """Apply the corrected suite; the entry that is written cites the readings which license its change."""
+    folder = suite_dir("tickets") / "demo"
+    (change,) = load_rescoring(folder / "entry.yaml").changes
+    items = (change.check, *change.cases)
+    cited = [
+        logged.id for logged in read if (getattr(logged.entry, "check", ""), getattr(logged.entry, "case", "")) == items
+    ]
+    written = (folder / "entry.yaml").read_text(encoding="utf-8")
+    entry.write_text(written + "readings:\n" + "".join(f"  - {id_}\n" for id_ in cited), encoding="utf-8")
+    rescored = rescore([run], folder / "suite-v2.yaml", entry, adjudications)
+    print("3. " + "\n   ".join(rescored_lines(rescored.as_dict())))
 
 
 def _report(out: Path, data: Path, adjudications: Path, views: list[Figures]) -> None:

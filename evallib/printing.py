@@ -209,7 +209,7 @@ def reading_lines(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
     for item, stand in readings.by_item.items():
         place = [item[0], str(item[1]), item[2] or "(answer)"]
         for logged in stand.entries:
-            said = [_reading_word(logged), logged.entry.author, stand.cause(logged), stand.reason(logged)]
+            said = [_reading_word(logged), logged.entry.author, stand.cause(logged), stand.reason(logged), logged.id]
             rows.append([_cell(cell) for cell in [*place, stand.state, *said]])
         if stand.resolution is not None:
             held = stand.resolution.entry
@@ -219,7 +219,7 @@ def reading_lines(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
     more += [f"rubric of {e.check or '(answer)'} by {e.author}: {e.text}" for e in in_force.values()]
     more += [f"stale, not counted, {_why_stale(run, logged)}: {_about(logged)}" for logged in readings.stale]
     more += [f"names what the run does not have: {_about(logged)}" for logged in readings.unknown]
-    header = ["case", "sample", "check", "stands", "reading", "by", "cause", "reason"]
+    header = ["case", "sample", "check", "stands", "reading", "by", "cause", "reason", "id"]
     return [*table(header, rows), *(visible(line).replace("\n", " ") for line in more)]
 
 

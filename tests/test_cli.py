@@ -209,10 +209,11 @@ def test_a_folder_one_may_not_write_to_is_status_2(home: Path, closed: Path) -> 
             "--adjudications",
             str(closed / "log"),
         ): 2,
-        ("rescore", "r-1", "--suite", "suite.yaml", "--entry", "entry.yaml", "--adjudications", str(closed / "log")): 2,
+        ("rescore", "r-1", "--suite", "new.yaml", "--entry", "entry.yaml", "--adjudications", str(closed / "log")): 2,
     }
     stored_run(home / "data", {"c-1": ["four"]})
     changes = "changes: [{check: says, fix: description, reason: none}]"
+    (home / "new.yaml").write_text(SUITE.replace("check: mentions,", "check: mentions, description: the sum,"))
     (home / "entry.yaml").write_text(f"kind: rescoring\nslug: s\nauthor: a\nreason: r\n{changes}\n")
     for arguments, status in sources.items():
         found = subprocess.run(

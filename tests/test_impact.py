@@ -332,6 +332,8 @@ def test_the_command_prints_the_preview_of_every_run_as_text_and_as_json(
         (["r-1"], "needs --entry FILE"),
         (["r-1", "--preview", "--queue"], "give --preview and --by NAME"),
         (["r-1", "--queue", "--by", "Ann"], "give --preview and --by NAME"),
+        (["r-1", "--preview", "--override", "fine", "--by", "Ann"], "a preview accepts nothing"),
+        (["r-1", "--preview", "--by", "Ann"], "--by says who accepts unread flips"),
     ],
 )
 def test_half_a_rescoring_is_refused_and_writes_nothing(

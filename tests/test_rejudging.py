@@ -195,4 +195,4 @@ def test_the_command_line_asks_and_reports(home: Home, capsys: pytest.CaptureFix
     told = capsys.readouterr()
     assert (json.loads(told.out)["judge_calls"], json.loads(told.out)["judge_replies_kept"]) == (0, 6)
     assert main([*arguments, "--judge", "nobody"]) == 2
-    assert main(["verify", "data"]) == 0
+    assert main(["verify", "data", "--adjudications", "log"]) == 0

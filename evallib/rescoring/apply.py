@@ -47,7 +47,7 @@ from evallib.store.runs import StagedRescoring
 from evallib.suite import Suite, load_suite, parse_suite
 
 __all__ = [
-    "Rescored", "RescoredRun", "Session", "changed_suite", "load_rescoring", "rescore", "rescore_run", "said_against",
+    "Rescored", "RescoredRun", "Session", "by_reviewer", "changed_suite", "load_rescoring", "rescore", "rescore_run", "said_against",
     "stamp", "told",
 ]  # fmt: skip
 
@@ -105,6 +105,11 @@ def changed_suite(suite_path: Path, *, trust_code: bool = False) -> tuple[Suite,
     return parse_suite(text.decode("utf-8"), str(suite_path)), text
 
 
+def by_reviewer(entry: Rescoring) -> Rescoring:
+    """The entry with its author's name in the one spelling."""
+    return entry.model_copy(update={"author": reviewer_name(entry.author)})
+
+
 def rescore(  # what is rescored, by whose word, and who answers
     runs: Sequence[Run],
     suite_path: Path,
@@ -127,6 +132,7 @@ def rescore(  # what is rescored, by whose word, and who answers
         refuse_other_questions(run, suite)
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
+    written = by_reviewer(written)
     at = Session(runs, suite, text, adjudications, log, load_rule(adjudications).rule, jury)
     for error in _refusals(at, written):
         raise error
@@ -195,7 +201,6 @@ def _stamped(at: Session, written: Rescoring) -> Rescoring:
     seen = preview_stamps(at.adjudications, at.suite.digest, written.slug, criteria)
     return written.model_copy(
         update={
-            "author": reviewer_name(written.author),
             "time": now(),
             "written_digest": digest(written.model_dump(mode="json")),
             "suite_digest": at.suite.digest,

@@ -13,7 +13,7 @@ from evallib.entries import Rescoring
 from evallib.errors import IncompleteError, InputError
 from evallib.judging import Jury
 from evallib.records import POST_HOC_LABEL, SampleKey, Verdict
-from evallib.rescoring.apply import Session, changed_suite, load_rescoring, said_against, stamp, told
+from evallib.rescoring.apply import Session, by_reviewer, changed_suite, load_rescoring, said_against, stamp, told
 from evallib.rescoring.costs import Cost, Tried
 from evallib.rescoring.entry import refuse_misnamed
 from evallib.rescoring.flips import Batch, Flip, held_against_readings
@@ -174,7 +174,7 @@ def preview(
     refuse, and refuses only what the entry misnames. `jury` as in `rescore`.
     """
     suite, text = changed_suite(suite_path, trust_code=trust_code)
-    entry = load_rescoring(entry_path) if entry_path else None
+    entry = by_reviewer(load_rescoring(entry_path)) if entry_path else None
     chosen, left = runs_of(runs, suite) if isinstance(runs, Path) else (_sharing(runs, suite), [])
     log = read_log(adjudications)
     if entry_path and entry:
