@@ -47,8 +47,8 @@ from evallib.store.runs import StagedRescoring
 from evallib.suite import Suite, load_suite, parse_suite
 
 __all__ = [
-    "Rescored", "RescoredRun", "Session", "by_reviewer", "changed_suite", "load_rescoring", "rescore", "rescore_run", "said_against",
-    "stamp", "told",
+    "Rescored", "RescoredRun", "Session", "by_reviewer", "changed_suite", "load_rescoring", "rescore", "rescore_run",
+    "said_against", "stamp", "told",
 ]  # fmt: skip
 
 _NO_ENTRY = "no entry: name author, fix, reason and the flips you expect in a file (--entry)"
