@@ -93,6 +93,7 @@ class Figures:
         if self.parts:
             summary |= self.readings
             summary["corrected"] = [dict(view.corrected) for view in self.views]
+            summary["read_words"] = self._read_words
         return summary | {"caption": " ".join([found["caption"], *self._remarks()])}
 
     @cached_property
@@ -113,6 +114,11 @@ class Figures:
     def _left_out(self) -> list[str]:
         return list(dict.fromkeys(name for view in self.views for name in view.left_out_judges))
 
+    @property
+    def _read_words(self) -> str:
+        """How much was read and how, and what it says of the strict rate."""
+        return " ".join([self.read_sentence, *(view.corrected["sentence"] for view in self.views)])
+
     def _remarks(self) -> Iterator[str]:
         """What the caption says of the runs that no frame knows."""
         origins = [canonical_json([v.run.plan["target"], v.run.plan.get("seed")]) for v in self.views]
@@ -121,8 +127,7 @@ class Figures:
         if self._left_out:
             yield f"Model judges were left out of this run: {', '.join(self._left_out)}."
         if self.parts:
-            yield self.read_sentence
-            yield from (view.corrected["sentence"] for view in self.views)
+            yield self._read_words
 
     def decision(self, gate: Gate | None = None) -> Decision:
         """The gate over this view; with `gate`, other thresholds than the suite's own."""

@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pandas as pd
 import pytest
 
 from evallib import charts
+from evallib.charts import About
+from evallib.charts.drawing import BLUE, GREEN, GREY, VERMILLION
 from evallib.charts.reliability import _spread
 from evallib.errors import InputError
 from evallib.gate import Gate, decide
 from evallib.metrics import curves, passes_histogram, per_case, per_case_check
-from evallib.records import POST_HOC_LABEL
+from evallib.records import POST_HOC_LABEL, Sample, Usage
+from evallib.spending import spending, spread_bins, spread_points
 
 # jsonschema's optional grammar costs more than a second at the first import of altair.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -43,29 +48,37 @@ def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def nodes(node: Any) -> Iterator[dict[str, Any]]:
+    """Every mapping inside a specification."""
+    if isinstance(node, dict):
+        yield node
+    for each in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from nodes(each)
+
+
+def panels(chart: Any) -> list[dict[str, Any]]:
+    """The panels of a reliability chart, one per view."""
+    return next(node["concat"] for node in nodes(chart.to_dict()) if "concat" in node)
+
+
+def drawn_words(chart: Any) -> str:
+    """All words of the picture; a folded line goes on in the next."""
+    return " ".join(
+        " ".join(node.itertext()) for node in ET.fromstring(charts.to_svg(chart)).iter() if node.tag.endswith("}text")
+    )
+
+
 def reliability(*frames: pd.DataFrame, caption: str = "a caption") -> Any:
     return charts.reliability_chart(
         pd.concat([curves(one) for one in frames]),
         pd.concat([passes_histogram(one) for one in frames]),
-        caption=caption,
+        about=[About(str(one["view"].iloc[0]), criteria="c0ffee", counts="few", caption=caption) for one in frames],
     )
 
 
 def drawn_rows(chart: Any, *names: str) -> list[dict[str, Any]]:
     """Every row in the specification's data that has all of `names`."""
-    data = chart.to_dict()
-    found: list[dict[str, Any]] = []
-
-    def walk(node: Any) -> None:
-        if isinstance(node, dict):
-            found.extend([node] if set(names) <= node.keys() else [])
-            for each in node.values():
-                walk(each)
-        elif isinstance(node, list):
-            for each in node:
-                walk(each)
-
-    walk(data)
+    found = [node for node in nodes(chart.to_dict()) if set(names) <= node.keys()]
     unique = {json.dumps(row, sort_keys=True): row for row in found}
     return list(unique.values())
 
@@ -83,11 +96,10 @@ def test_the_chart_holds_the_very_numbers_of_metrics() -> None:
 
 def test_there_is_one_panel_per_view_and_the_scale_is_never_cut() -> None:
     chart = reliability(outcomes("pf", "pp"), outcomes("pp", "pp", view="read"))
-    spec = chart.to_dict()
-    assert len(spec["hconcat"]) == 2
+    assert len(panels(chart)) == 2
     domains = [
         layer["encoding"]["y"]["scale"]["domain"]
-        for column in spec["hconcat"]
+        for column in panels(chart)
         for layer in column["vconcat"][0]["layer"]
         if layer["encoding"].get("y", {}).get("field") == "value"
     ]
@@ -144,7 +156,7 @@ def test_the_gate_is_drawn_with_its_reasons_in_words() -> None:
     gate = Gate(mean=0.5, checks={"only": 0.9}, floor=0.7)
     decision = decide(gate, frame, verdicts(frame), complete=True, whole_validation=True)
     chart = charts.gate_chart(decision)
-    picture = charts.to_svg(chart)
+    picture = drawn_words(chart)
     assert "Gate: blocked" in picture
     assert all(re.split("[:;]", rule.reason)[0] in picture for rule in decision.rules)
     (check,) = drawn_rows(chart, "check", "mean")
@@ -178,19 +190,18 @@ def test_a_judged_check_names_its_judge_in_the_gates_picture() -> None:
     frame = outcomes("p", "p", "f")
     judged = verdicts(frame).assign(stochastic=True, judge='{"model": "m-7", "calibration": "calibration-ab"}')
     decision = decide(Gate(checks={"only": 0.9}), frame, judged, complete=True, whole_validation=True)
-    assert "judged by m-7, calibration-ab" in charts.to_svg(charts.gate_chart(decision))
+    assert "judged by m-7, calibration-ab" in drawn_words(charts.gate_chart(decision))
 
 
 def test_all_panels_share_one_scale_of_cases_and_a_caption_keeps_its_lines() -> None:
     chart = reliability(outcomes("pf", "pf", "pf"), outcomes("pp", "pp", "pf", view="read"), caption="one\ntwo")
-    spec = chart.to_dict()
     tops = {
         layer["encoding"]["y"]["scale"]["domain"][1]
-        for column in spec["hconcat"]
+        for column in panels(chart)
         for layer in column["vconcat"][1]["layer"]
     }
     assert len(tops) == 1
-    assert spec["title"]["subtitle"][-2:] == ["one", "two"]
+    assert chart.to_dict()["title"]["text"][-2:] == ["one", "two."]
 
 
 def test_a_label_of_its_own_is_drawn_as_it_is() -> None:
@@ -206,3 +217,116 @@ def test_a_picture_never_overwrites_a_file(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match="exists already"):
         charts.to_png(chart, path)
+
+
+# what every chart says of itself
+
+ABOUT = [About("strict", counts="2 cases x 1 sample", criteria="c0ffee", caption="Suite small.")]
+
+
+def every_chart() -> dict[str, Any]:
+    frame = outcomes("pf", "pp")
+    gate = Gate(mean=0.5, checks={"only": 0.9})
+    decision = decide(gate, frame, verdicts(frame), complete=True, whole_validation=True)
+    said = {"view": "strict", "post_hoc": False, "label": ""}
+    checks = pd.DataFrame(
+        [{**said, "check_id": "only", "passed": 3, "failed": 1, "not_scored": 1, "mean_raw": 0.75, "judged": ""}]
+    )
+    spent = spending([Sample("r", "c0", n, duration_s=float(n), usage=Usage(10, n)) for n in range(1, 41)])
+    return {
+        "reliability": charts.reliability_chart(curves(frame), passes_histogram(frame), about=ABOUT),
+        "gate": charts.gate_chart(decision, about=ABOUT),
+        "tiles": charts.case_tiles(per_case(frame), per_case_check(frame, verdicts(frame)), about=ABOUT),
+        "checks": charts.check_bars(checks, about=ABOUT),
+        "usage": charts.usage_chart(spread_bins(spent), spread_points(spent), about=ABOUT),
+    }
+
+
+CHARTS = ["reliability", "gate", "tiles", "checks", "usage"]
+by_name = pytest.mark.parametrize("name", CHARTS)
+
+
+@by_name
+def test_title_and_every_row_say_view_counts_and_criteria(name: str) -> None:
+    spec = every_chart()[name].to_dict()
+    (heading,) = {tuple(node["subtitle"]) for node in nodes(spec) if "subtitle" in node}
+    assert heading[0] == "strict: 2 cases x 1 sample; criteria c0ffee"
+    rows = [row for kept in spec["datasets"].values() for row in kept]
+    told = [row for row in rows if "view" in row]
+    assert told
+    assert all((row["counts"], row["criteria"], row["label"]) == ("2 cases x 1 sample", "c0ffee", "") for row in told)
+    # Words and rules beside the lines of the reliability chart repeat figures of its rows.
+    assert len(told) == len(rows) or name == "reliability"
+
+
+@by_name
+def test_a_chart_is_said_in_words_and_fits_a_narrow_screen(name: str) -> None:
+    chart = every_chart()[name]
+    said = chart.to_dict()["description"]
+    picture = ET.fromstring(charts.to_svg(chart))
+    assert re.search(r"\d", said.removesuffix("Suite small."))
+    assert (picture.get("role"), picture.get("aria-label")) == ("img", said)
+    assert float(picture.get("width", "999")) <= 480
+    sizes = {float(size) for size in re.findall(r'font-size="([\d.]+)px"', charts.to_svg(chart))}
+    assert min(sizes) >= 9.5
+
+
+@by_name
+def test_words_follow_the_page_and_nothing_is_painted_behind(name: str) -> None:
+    chart = every_chart()[name]
+    assert chart.to_dict()["background"] == "transparent"
+    words = [node["mark"] for node in nodes(chart.to_dict()) if isinstance(node.get("mark"), dict)]
+    texts = [mark for mark in words if mark["type"] == "text"]
+    assert texts or name == "usage"
+    assert all(mark["style"] == "guide-label" and "color" not in mark and mark["stroke"] is None for mark in texts)
+    root = ET.fromstring(charts.to_svg(chart))
+    inks = {node.get("fill") for node in root.iter() if node.tag.endswith("}text")}
+    assert inks == {"currentColor"}
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("paper", ["#ffffff", "#111111", "#14181d"])
+def test_marks_stand_out_on_light_and_dark_paper(paper: str) -> None:
+    for colour in (BLUE, VERMILLION, GREEN, GREY):
+        low, high = sorted([luminance(colour), luminance(paper)])
+        assert (high + 0.05) / (low + 0.05) >= 3
+
+
+def test_bars_of_a_check_hold_its_counts_and_say_the_lowest() -> None:
+    chart = every_chart()["checks"]
+    parts = {row["state"]: (row["verdicts"], row["start"]) for row in drawn_rows(chart, "state", "verdicts")}
+    assert parts == {"passed": (3, 0.0), "failed": (1, 0.6), "not scored": (1, 0.8)}
+    assert "only: 3 of 4 passed, 1 failed, 1 could not be had, mean 0.750" in charts.to_svg(chart)
+    assert "The lowest: only: 3 of 4 passed." in chart.to_dict()["description"]
+
+
+def test_latency_and_tokens_are_drawn_and_an_unknown_cost_says_so() -> None:
+    chart = every_chart()["usage"]
+    points = {row["quantity"]: (row["median"], row["p95"], row["total"]) for row in drawn_rows(chart, "median")}
+    assert points["seconds"] == (20.0, 38.0, 820.0)
+    assert sum(row["samples"] for row in drawn_rows(chart, "lo", "hi") if row["quantity"] == "seconds") == 40
+    assert "cost in USD: unknown for all 40 samples" in charts.to_svg(chart)
+
+
+def test_a_calibration_draws_agreement_beside_its_baseline() -> None:
+    row = {
+        "check": "quality", "rate": "agreement with people", "kind": "agreement", "value": 0.75, "lo": 0.4, "hi": 0.9,
+        "count": 9, "of": 12, "baseline": 2 / 3, "by": "m-7", "source": "labelled set x", "id": "calibration-1",
+    }  # fmt: skip
+    none = {
+        **row, "rate": "false passes, of what it passes", "kind": "error", "value": None, "lo": None, "hi": None,
+        "count": 0, "of": 0, "baseline": None,
+    }  # fmt: skip
+    chart = charts.calibration_chart(pd.DataFrame([row, none]), caption="Suite small.")
+    drawn = {
+        one["kind"]: (one["value"], one["lo"], one["hi"], one["baseline"]) for one in drawn_rows(chart, "kind", "lo")
+    }
+    assert drawn == {"agreement": (0.75, 0.4, 0.9, 2 / 3), "error": (None, None, None, None)}
+    assert "quality, agreement with people: 0.750 [0.400, 0.900], 9 of 12; baseline 0.667" in charts.to_svg(chart)
+    assert "quality, false passes, of what it passes: undefined, 0 of 0" in chart.to_dict()["description"]

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 
 from evallib.adjudication import make_reading
+from evallib.display import set_display, table_html
 from evallib.errors import InputError
-from evallib.exhibits import flat_figures, open_exhibits, set_display, table_html
+from evallib.exhibit_rows import flat_figures
+from evallib.exhibits import open_exhibits
 from evallib.figures import load_figures
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore
@@ -65,7 +67,7 @@ def test_one_caption_says_what_all_views_share_once(exhibits):
     caption = exhibits.reliability().chart.usermeta["evallib"]["caption"]
     assert caption.count("A sample passes when") == 1
     assert all(f"view {figures.view}:" in caption for figures in exhibits.views)
-    assert len(caption.splitlines()) == len(exhibits.views) + 1
+    assert len(caption.splitlines()) == len(exhibits.views) + 2  # what the marks mean, and what all share
 
 
 def test_the_figures_are_those_of_metrics_in_full(exhibits, tmp_path):
@@ -104,6 +106,31 @@ def test_an_imported_run_has_no_beginning_and_no_end(tmp_path):
     rows = open_exhibits("small", data=tmp_path, adjudications=tmp_path / "log").plan()["of the run"].tolist()
     assert {"imported", "source", "samples in the source"} <= set(rows)
     assert not {"begun", "ended", "planned samples"} & set(rows)
+
+
+def test_every_table_of_rates_carries_its_caption(exhibits):
+    for frame in (exhibits.overview(), exhibits.checks(), exhibits.curves(), exhibits.cases(), exhibits.rules()):
+        assert "Suite small (digest" in frame.attrs["caption"]
+    shown = table_html(exhibits.overview())
+    assert shown.count("<caption>") == 1
+    assert "<caption>Suite small (digest" in shown
+
+
+def test_the_story_goes_from_the_gate_to_what_to_read_next(exhibits):
+    told = dict(exhibits.story().itertuples(index=False))
+    assert list(told)[:3] == ["Gate", "Pass rate", "Over repeats"]
+    assert told["Pass rate"].startswith("0.500 [")
+    assert told["Over repeats"] == "pass@2 1.000, pass^2 0.000; of 2 cases 0 always pass, 2 sometimes, 0 never."
+    assert "Weakest check" in told
+    assert POST_HOC_LABEL in told["View read"]
+    assert told["Read next"] == "c-1 (1 of 2), c-2 (1 of 2)."
+
+
+def test_bars_and_latency_are_drawn_of_the_same_run(exhibits):
+    counts = exhibits.check_bars("strict").chart.to_dict()["datasets"]
+    drawn = {row["check_id"]: row["passed"] for rows in counts.values() for row in rows}
+    assert drawn == {"says": 2, "short": 4}
+    assert "4 samples" in exhibits.usage().chart.to_dict()["description"]
 
 
 def test_flips_are_named_expected_or_missed(exhibits):

@@ -10,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from evallib.errors import InfrastructureError, InputError
-from evallib.exhibits import flat_figures
+from evallib.exhibit_rows import flat_figures
 from evallib.figures import load_views
 from evallib.html_page import Section, clean_html, clean_svg, notebook_html
 from evallib.records import POST_HOC_LABEL

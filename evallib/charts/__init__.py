@@ -1,7 +1,8 @@
 """Charts of one or several views: they draw what `metrics`, `gate` and `concordance` computed, and compute nothing.
 
-`drawing` is what all share: title and caption inside the picture, colours, the picture for a notebook or a file;
-`reliability`, `tiles`, `gate` and `rates` are a chart each.
+`drawing` is what all share: title and caption inside the picture, what each row says of its view, colours, the picture
+for a notebook or a file; `ladder` rates with intervals, one below another. `reliability`, `tiles`, `gate`, `checks`,
+`calibration`, `usage` and `rates` are a chart each.
 """
 
 from __future__ import annotations
@@ -10,25 +11,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evallib.charts.drawing import Drawing, show, to_png, to_svg
+    from evallib.charts.calibration import calibration_chart
+    from evallib.charts.checks import check_bars
+    from evallib.charts.drawing import About, Drawing, about, show, to_png, to_svg
     from evallib.charts.gate import gate_chart
     from evallib.charts.rates import rate_chart
     from evallib.charts.reliability import reliability_chart
     from evallib.charts.tiles import case_tiles
+    from evallib.charts.usage import usage_chart
 
 _HOMES = {
+    "About": "drawing",
     "Drawing": "drawing",
+    "about": "drawing",
+    "calibration_chart": "calibration",
     "case_tiles": "tiles",
+    "check_bars": "checks",
     "gate_chart": "gate",
     "rate_chart": "rates",
     "reliability_chart": "reliability",
     "show": "drawing",
     "to_png": "drawing",
     "to_svg": "drawing",
+    "usage_chart": "usage",
 }
 """Public name to the module of this package that defines it."""
 
-__all__ = ["Drawing", "case_tiles", "gate_chart", "rate_chart", "reliability_chart", "show", "to_png", "to_svg"]
+__all__ = [
+    "About", "Drawing", "about", "calibration_chart", "case_tiles", "check_bars", "gate_chart", "rate_chart",
+    "reliability_chart", "show", "to_png", "to_svg", "usage_chart",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

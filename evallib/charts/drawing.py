@@ -1,7 +1,10 @@
 """What every chart shares: the picture itself, its title and caption, its colours.
 
-What a figure must say about itself (view, counts, error policy, "chosen after reading the answers") is drawn inside
-it and stands in its specification, so that a cropped or re-plotted figure still has it. Everything works offline.
+What a figure must say about itself (view, counts, criteria, "chosen after reading the answers") is drawn inside it and
+stands in every row of its specification, so that a cropped or re-plotted figure still has it. Everything works offline.
+
+A chart has no background, and its words no colour of their own: in JupyterLab they take the theme's, on a page the
+page's, in a file of their own the reader's. What is not words has colours that hold 3:1 on white and on near black.
 """
 
 from __future__ import annotations
@@ -12,31 +15,92 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree as ET
 
+from evallib.caption import counts_words, joined
 from evallib.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "BLUE", "GREEN", "GREY", "INK", "VERMILLION", "AltairChart", "Drawing", "finished", "on_rows", "plain_rows", "show",
-    "state_of", "titled", "to_png", "to_svg",
+    "BLUE", "GREEN", "GREY", "VERMILLION", "WIDTH", "WORDS", "About", "AltairChart", "Drawing", "about", "finished",
+    "folded", "marked", "on_rows", "plain_rows", "show", "state_of", "titled", "to_png", "to_svg",
 ]  # fmt: skip
 
 AltairChart = Any
 """Any of altair's chart classes: layering and joining change the class, and share no useful base."""
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; words and shapes repeat what they say.
-BLUE, VERMILLION, GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#767676", "#1a1a1a"
+BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#767676"
+WIDTH = 440
+"""Pixels of a whole chart: on a screen of 400 its smallest words are still 8 pixels high."""
+WORDS: Mapping[str, Any] = {"style": "guide-label", "filled": False, "stroke": None}
+"""What lets a text mark take the theme's colour for words, as axes do: Vega-Lite gives it no colour of its own."""
+_INK, _INK_ON_DARK = "#1a1a1a", "#e4e8ed"
 _WIDE = 7.0
-"""Pixels of a character of the caption in DejaVu Sans, Debian's default; the picture is measured in a narrower font."""
-_PADDING = {"left": 30, "right": 40, "top": 12, "bottom": 12}
+"""Pixels of a character of 11 pixels in DejaVu Sans, Debian's default; the picture is measured in a narrower font."""
+_FOOT = 9.5
+_PADDING = {"left": 10, "right": 16, "top": 10, "bottom": 10}
 """Pixels; room at the sides for labels that a browser draws wider than they were measured."""
 _MIME = "application/vnd.vegalite.v5+json"
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.8.0.json"
 _VEGA_LITE = "5.8"
 """JupyterLab 4.6 draws Vega-Lite 5 only; the picture is made with the same version, so that both look alike."""
+_SVG = "http://www.w3.org/2000/svg"
+_FOLLOW = (
+    f".evallib-chart{{color:{_INK}}}"
+    f"@media screen and (prefers-color-scheme:dark){{.evallib-chart{{color:{_INK_ON_DARK}}}}}"
+)
+"""For a picture in a file of its own; on a page the page says which colour words have."""
+
+
+class About(NamedTuple):
+    """What a chart says of one view: drawn below its title, and part of every row of its data."""
+
+    view: str
+    label: str = ""
+    """The words every figure of the view carries; empty for strict."""
+    counts: str = ""
+    criteria: str = ""
+    """Digest of what decides the verdicts."""
+    caption: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """What stands in each row of the chart's data."""
+        said = {"view": self.view, "post_hoc": bool(self.label), "label": self.label}
+        return {**said, "counts": self.counts, "criteria": self.criteria}
+
+    def line(self) -> str:
+        """The line below the title."""
+        criteria = f"criteria {self.criteria}" if self.criteria else ""
+        return f"{self.view}: {'; '.join(part for part in (self.counts, criteria) if part)}".removesuffix(": ")
+
+
+def about(*summaries: Mapping[str, Any]) -> list[About]:
+    """What charts say of views, out of their summaries."""
+    return [
+        About(
+            one["view"],
+            one["label"] or "",
+            counts_words(one),
+            (one["origin"] or {}).get("criteria", ""),
+            _short(one),
+        )
+        for one in summaries
+    ]
+
+
+def _short(summary: Mapping[str, Any]) -> str:
+    """The caption without what the readings of its runs were in full: the label has them in short."""
+    return str(summary["caption"]).removesuffix(str(summary.get("read_words", ""))).strip()
+
+
+def marked(rows: Sequence[Mapping[str, Any]], said: Sequence[About], view: str = "") -> list[dict[str, Any]]:
+    """The rows with what their view must say; `view` names it where the rows do not."""
+    known = {one.view: one.row() for one in said}
+    return [{**known.get(str(row.get("view", view)), {}), **row} for row in rows]
 
 
 @dataclass(frozen=True)
@@ -47,7 +111,7 @@ class Drawing:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         spec = _spec(self.chart)
-        return {_MIME: spec, "image/svg+xml": _svg(spec), "text/plain": _said(spec)}
+        return {_MIME: spec, "image/svg+xml": _svg(spec), "text/plain": spec["description"]}
 
 
 def show(chart: AltairChart) -> Drawing:
@@ -56,21 +120,34 @@ def show(chart: AltairChart) -> Drawing:
 
 
 def to_svg(chart: AltairChart) -> str:
-    """The chart as an SVG picture."""
+    """The chart as an SVG picture whose words take the colour of the page they stand on."""
     return _svg(_spec(chart))
 
 
 def _svg(spec: dict[str, Any]) -> str:
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE))
+    drawn = vl_convert.vegalite_to_svg(_inked(spec, "transparent"), vl_version=_VEGA_LITE)
+    ET.register_namespace("", _SVG)
+    root = ET.fromstring(drawn)  # noqa: S314 - drawn by vl-convert; expat refuses entities that explode
+    for element in root.iter():
+        for name in ("fill", "stroke"):
+            if element.get(name) == _INK:
+                element.set(name, "currentColor")
+    root.set("class", "marks evallib-chart")
+    root.set("role", "img")
+    root.set("aria-label", spec["description"])
+    style = ET.Element(f"{{{_SVG}}}style")
+    style.text = _FOLLOW
+    root.insert(0, style)
+    return ET.tostring(root, encoding="unicode")
 
 
 def to_png(chart: AltairChart, path: Path, *, scale: float = 2) -> Path:
-    """Write the chart as a PNG picture to `path`, which must not exist."""
+    """Write the chart as a PNG picture, dark on white, to `path`, which must not exist."""
     import vl_convert
 
-    picture = vl_convert.vegalite_to_png(_spec(chart), vl_version=_VEGA_LITE, scale=scale)
+    picture = vl_convert.vegalite_to_png(_inked(_spec(chart), "white"), vl_version=_VEGA_LITE, scale=scale)
     try:
         with path.open("xb") as file:
             file.write(picture)
@@ -84,10 +161,12 @@ def _spec(chart: AltairChart) -> dict[str, Any]:
     return {**spec, "$schema": _SCHEMA}
 
 
-def _said(spec: Mapping[str, Any]) -> str:
-    meta = spec["usermeta"]["evallib"]
-    caption = meta["caption"].replace("\n", " ")
-    return " | ".join(text for text in (meta["title"], caption, *_label_lines(meta["labels"])) if text)
+def _inked(spec: Mapping[str, Any], background: str) -> dict[str, Any]:
+    """The specification with dark words, as a light theme would give them."""
+    config = spec.get("config", {})
+    words = {"style": {name: {"fill": _INK} for name in ("guide-label", "guide-title")}}
+    title = {**config.get("title", {}), "color": _INK, "subtitleColor": _INK}
+    return {**spec, "background": background, "config": {**config, **words, "title": title}}
 
 
 def _label_lines(labels: Mapping[str, str]) -> list[str]:
@@ -116,14 +195,35 @@ def state_of(*, holds: bool) -> str:
     return "pass" if holds else "blocked"
 
 
-def finished(chart: AltairChart, title: str, caption: str, frames: Sequence[pd.DataFrame], width: int) -> AltairChart:
-    """The chart, titled with the views and labels that its frames' rows carry."""
-    labels = {view: said for frame in frames for view, said in zip(frame["view"], frame["label"], strict=True)}
-    return titled(chart, title, caption, {"views": list(labels), "labels": labels}, width)
+def finished(
+    chart: AltairChart,
+    title: str,
+    said: Sequence[About],
+    frames: Sequence[pd.DataFrame],
+    *,
+    seen: str,
+    key: str = "",
+) -> AltairChart:
+    """The chart, titled with the views and labels that its frames' rows carry.
+
+    `seen` says in words what is to be seen; `key` what the marks mean.
+    """
+    labels = {view: label for frame in frames for view, label in zip(frame["view"], frame["label"], strict=True)}
+    caption = "\n".join(part for part in (key, joined([one.caption for one in said])) if part)
+    return titled(chart, title, caption, {"views": list(labels), "labels": labels}, WIDTH, said=said, seen=seen)
 
 
-def titled(chart: AltairChart, title: str, caption: str, meta: Mapping[str, Any], width: int) -> AltairChart:
-    """The chart with title and caption drawn inside it, and both in the specification's `usermeta`.
+def titled(
+    chart: AltairChart,
+    title: str,
+    caption: str,
+    meta: Mapping[str, Any],
+    width: int,
+    *,
+    said: Sequence[About] = (),
+    seen: str = "",
+) -> AltairChart:
+    """The chart with title above and caption below, both in the specification's `usermeta` and `description`.
 
     Lines of the caption stay lines. `meta` names the views and each one's label, empty for strict.
     """
@@ -131,23 +231,32 @@ def titled(chart: AltairChart, title: str, caption: str, meta: Mapping[str, Any]
 
     post_hoc = [view for view, label in meta["labels"].items() if label]
     label = "; ".join(dict.fromkeys(meta["labels"][view] for view in post_hoc)) or None
-    said = {**meta, "title": title, "caption": caption, "post_hoc": post_hoc, "label": label}
-    across = max(40, int(width / _WIDE))
-    wrapped = [line for part in caption.split("\n") for line in textwrap.wrap(part, across)]
-    lines = [*_label_lines(meta["labels"]), *wrapped]
+    kept = {**meta, "title": title, "caption": caption, "post_hoc": post_hoc, "label": label}
+    within = width - _PADDING["left"] - _PADDING["right"]
+    above = [*(one.line() for one in said), *_label_lines(meta["labels"])]
     heading = alt.TitleParams(
-        title,
-        subtitle=lines,
-        anchor="start",
-        fontSize=15,
-        subtitleFontSize=11,
-        color=INK,
-        subtitleColor=INK,
-        offset=12,
+        folded(title, within, 15),
+        subtitle=[line for one in above for line in folded(one, within, 11)],
+        anchor="start", fontSize=15, subtitleFontSize=11, subtitlePadding=5, offset=14,
+    )  # fmt: skip
+    lines = [line for one in caption.split("\n") for line in folded(one, within, _FOOT)]
+    foot = alt.TitleParams(
+        lines, orient="bottom", anchor="start", fontSize=_FOOT, fontWeight="normal", offset=10, lineHeight=13
     )
-    drawn = chart.properties(title=heading, usermeta={"evallib": said}, background="white", padding=_PADDING)
-    return (
-        drawn.configure_view(stroke="#d0d0d0")
-        .configure_axis(labelColor=INK, titleColor=INK, gridColor="#ececec", titleFontWeight="normal")
-        .configure_title(color=INK)
+    outer = alt.vconcat(chart.properties(title=heading))
+    spoken = [f"{title}.", seen, *(f"{one}." for one in _label_lines(meta["labels"])), caption.replace("\n", " ")]
+    drawn = outer.properties(
+        **({"title": foot} if lines else {}),
+        usermeta={"evallib": kept},
+        description=" ".join(part for part in spoken if part),
+        background="transparent",
+        padding=_PADDING,
     )
+    return drawn.configure_view(stroke=GREY, strokeOpacity=0.35).configure_axis(
+        gridColor=GREY, gridOpacity=0.22, domainColor=GREY, tickColor=GREY, titleFontWeight="normal"
+    )
+
+
+def folded(text: str, width: int, size: float) -> list[str]:
+    """The text in lines of at most `width` pixels at a font of `size`."""
+    return textwrap.wrap(text, max(20, int(width / (_WIDE * size / 11))))

@@ -6,7 +6,19 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evallib.charts.drawing import BLUE, GREY, INK, VERMILLION, AltairChart, finished, on_rows, plain_rows
+from evallib.charts.drawing import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    WORDS,
+    About,
+    AltairChart,
+    finished,
+    folded,
+    marked,
+    on_rows,
+    plain_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,35 +27,52 @@ __all__ = ["reliability_chart"]
 
 _LINEAR = 16
 """Up to this k the axis is linear."""
+_ACROSS = 285
+"""Pixels of a plot; the words beside the ends of its lines take the rest."""
 _METRICS = ["pass@k", "pass^k"]
 _TOOLTIP = {"view": "N", "metric": "N", "k": "Q", "value": "Q", "lo": "Q", "hi": "Q", "eligible": "Q", "cases": "Q"}
+_KEY = "Blue, dashed, circles: pass@k. Red, solid, squares: pass^k. Upright: 95 % interval. Grey: pass rate."
 
 
 def reliability_chart(
     curves: pd.DataFrame,
     histogram: pd.DataFrame,
     *,
-    caption: str = "",
+    about: Sequence[About] = (),
     title: str = "Reliability over repeated samples",
+    columns: int = 1,
 ) -> AltairChart:
     """pass@k against pass^k over k, meeting at the pass rate; one panel per view, cases by passes beneath it.
 
     Both frames come from `metrics.curves` and `metrics.passes_histogram`, or are several of those one below another.
+    `columns` panels stand side by side.
     """
     import altair as alt
 
     views = list(dict.fromkeys(curves["view"]))
-    width = {1: 420, 2: 310}.get(len(views), 240)
     most = max(plain_rows(histogram), key=lambda row: row["cases"], default={"cases": 1})["cases"]
-    columns = []
+    drawn, seen = [], []
     for view in views:
-        one, counts = plain_rows(curves[curves["view"] == view]), plain_rows(histogram[histogram["view"] == view])
-        columns.append(alt.vconcat(_curve_panel(one, view, width), _histogram_panel(counts, width, most), spacing=14))
-    chart = alt.hconcat(*columns, spacing=26)
-    return finished(chart, title, caption, [curves, histogram], width * len(views) + 110 * len(views))
+        one = marked(plain_rows(curves[curves["view"] == view]), about)
+        counts = marked(plain_rows(histogram[histogram["view"] == view]), about)
+        drawn.append(alt.vconcat(_curve_panel(one, view), _histogram_panel(counts, most), spacing=12))
+        seen.append(_seen(one, view))
+    chart = alt.concat(*drawn, columns=columns, spacing=26)
+    return finished(chart, title, about, [curves, histogram], seen=" ".join(seen), key=_KEY)
 
 
-def _curve_panel(rows: list[dict[str, Any]], view: str, width: int) -> AltairChart:
+def _seen(rows: list[dict[str, Any]], view: str) -> str:
+    """The ends of both curves in words."""
+    said = []
+    for metric in _METRICS:
+        known = [row for row in rows if row["metric"] == metric and row["value"] is not None]
+        if known:
+            first, last = known[0], known[-1]
+            said.append(f"{metric} is {first['value']:.3f} at k={first['k']} and {last['value']:.3f} at k={last['k']}")
+    return f"View {view}: {'; '.join(said) or 'no value'}."
+
+
+def _curve_panel(rows: list[dict[str, Any]], view: str) -> AltairChart:
     import altair as alt
 
     ks = sorted({row["k"] for row in rows})
@@ -58,14 +87,16 @@ def _curve_panel(rows: list[dict[str, Any]], view: str, width: int) -> AltairCha
     base = on_rows(rows)
     bars = [
         base.transform_filter(f"datum.metric === '{metric}' && isValid(datum.lo)")
-        .mark_rule(xOffset=offset, strokeWidth=2, opacity=0.45)
+        .mark_rule(xOffset=offset, strokeWidth=2, opacity=0.5)
         .encode(x, alt.Y("lo:Q"), alt.Y2("hi:Q"), colour)
         for metric, offset in zip(_METRICS, (-3, 3), strict=True)
     ]
     lines = base.mark_line(strokeWidth=2).encode(x, y, colour, dash)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(x, y, colour, shape, tooltip=tooltip)
     label = alt.TitleParams(_view_lines(view, rows), fontSize=12, anchor="start")
-    return alt.layer(*_rate_and_labels(rows, ks), *bars, lines, points).properties(width=width, height=260, title=label)
+    return alt.layer(*_rate_and_labels(rows, ks), *bars, lines, points).properties(
+        width=_ACROSS, height=200, title=label
+    )
 
 
 def _k_domain(ks: Sequence[int]) -> list[float]:
@@ -80,13 +111,13 @@ def _k_axis(ks: Sequence[int]) -> AltairChart:
         scale = alt.Scale(domain=_k_domain(ks), nice=False, zero=False)
         return alt.X("k:Q", title="k samples", axis=alt.Axis(values=list(ks), format="d"), scale=scale)
     scale = alt.Scale(type="log", base=2, domain=_k_domain(ks), nice=False)
-    marked = [k for k in ks if k in {1, 2, 4} or k >= 10]
-    return alt.X("k:Q", title="k samples (doubling scale)", axis=alt.Axis(values=marked, format="d"), scale=scale)
+    marks = [k for k in ks if k in {1, 2, 4} or k >= 10]
+    return alt.X("k:Q", title="k samples (doubling scale)", axis=alt.Axis(values=marks, format="d"), scale=scale)
 
 
 def _view_lines(view: str, rows: Iterable[Mapping[str, Any]]) -> list[str]:
     labels = dict.fromkeys(part for row in rows for part in row["label"].split("; ") if part)
-    return [f"view {view.replace(':', ': ', 1)}", *labels]
+    return [line for one in (f"view {view}", *labels) for line in folded(one, _ACROSS + 110, 12)]
 
 
 def _rate_and_labels(rows: list[dict[str, Any]], ks: list[int]) -> list[AltairChart]:
@@ -99,9 +130,9 @@ def _rate_and_labels(rows: list[dict[str, Any]], ks: list[int]) -> list[AltairCh
     ends = [(row["value"], f"{row['metric'][:-1]}{row['k']}  {row['value']:.3f}") for row in last if row]
     if rate is not None:
         ends.insert(1, (rate, f"pass rate  {rate:.3f}"))
-    places = _spread([value for value, _ in ends], 0.062)
+    places = _spread([value for value, _ in ends], 0.08)
     words = [{"k": _k_domain(ks)[1], "at": at, "words": text} for at, (_, text) in zip(places, ends, strict=True)]
-    text = on_rows(words).mark_text(align="left", dx=6, fontSize=11, color=INK)
+    text = on_rows(words).mark_text(align="left", dx=6, fontSize=11, **WORDS)
     drawn = [text.encode(_k_axis(ks), alt.Y("at:Q"), alt.Text("words:N"))]
     if rate is not None:
         rule = on_rows([{"pass_rate": rate}]).mark_rule(color=GREY, strokeWidth=1.2)
@@ -119,18 +150,18 @@ def _spread(values: Sequence[float], gap: float) -> list[float]:
     return places
 
 
-def _histogram_panel(rows: list[dict[str, Any]], width: int, most: int) -> AltairChart:
+def _histogram_panel(rows: list[dict[str, Any]], most: int) -> AltairChart:
     """Cases by passes; `most` cases, of any view, are the top of the scale that all panels share."""
     import altair as alt
 
     uneven = len({row["n"] for row in rows}) > 1
-    named = [{**row, "label": f"{row['passes']}/{row['n']}" if uneven else str(row["passes"])} for row in rows]
+    named = [{**row, "passed": f"{row['passes']}/{row['n']}" if uneven else str(row["passes"])} for row in rows]
     title = "passes of samples" if uneven else f"passes of {rows[0]['n']} samples"
-    x = alt.X("label:N", title=title, sort=[row["label"] for row in named], axis=alt.Axis(labelAngle=0))
+    x = alt.X("passed:N", title=title, sort=[row["passed"] for row in named], axis=alt.Axis(labelAngle=0))
     ticks = list(range(0, most + 1, max(1, math.ceil(most / 3))))
     y = alt.Y(
         "cases:Q", title="cases", axis=alt.Axis(values=ticks, format="d"), scale=alt.Scale(domain=[0, most * 1.3])
     )
     base = on_rows(named).encode(x, y)
-    counts = base.mark_text(dy=-6, fontSize=10, color=INK).encode(alt.Text("cases:Q"))
-    return alt.layer(base.mark_bar(color="#9a9a9a"), counts).properties(width=width, height=70)
+    counts = base.mark_text(dy=-6, fontSize=10, **WORDS).encode(alt.Text("cases:Q"))
+    return alt.layer(base.mark_bar(color=GREY, opacity=0.75), counts).properties(width=_ACROSS, height=56)

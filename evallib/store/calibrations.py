@@ -10,7 +10,7 @@ from typing import Any
 from evallib.errors import InputError
 from evallib.store.files import files_below, write_new
 
-__all__ = ["judge_key", "known_calibrations", "save_calibration"]
+__all__ = ["judge_key", "known_calibrations", "read_calibrations", "save_calibration"]
 
 
 def save_calibration(data: Path, record: Mapping[str, Any]) -> Path:
@@ -30,15 +30,23 @@ def _origin(identity: Mapping[str, Any]) -> Any:
     return identity.get("url") or identity.get("script_digest") or ""
 
 
-def known_calibrations(data: Path) -> dict[tuple[str, str, str], str]:
-    """Judge (see `judge_key`) to the id of the record with most items that measured it."""
-    found: dict[tuple[str, str, str], tuple[int, str]] = {}
+def read_calibrations(data: Path) -> list[dict[str, Any]]:
+    """Every stored record, the largest first; InputError for a file that is none."""
+    found = []
     for path in files_below(data / "calibrations", ".json"):
         try:
             record = json.loads(path.read_bytes())
-            by, size = record["by"], (int(record["n"]), str(record["id"]))
+            found.append((-int(record["n"]), str(record["id"]), {**record, "by": dict(record["by"])}))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path}: is no calibration record; restore or remove it") from error
+    return [record for _, _, record in sorted(found, key=lambda one: one[:2])]
+
+
+def known_calibrations(data: Path) -> dict[tuple[str, str, str], str]:
+    """Judge (see `judge_key`) to the id of the record with most items that measured it."""
+    found: dict[tuple[str, str, str], tuple[int, str]] = {}
+    for record in read_calibrations(data):
+        by, size = record["by"], (int(record["n"]), str(record["id"]))
         if by.get("model") and by.get("prompt"):
             key = judge_key(by)
             found[key] = max(size, found.get(key, size))
