@@ -23,7 +23,7 @@ from evallib.standing import standing_readings
 from evallib.stdout import counted
 from evallib.store import LoggedEntry, Run, read_log
 from evallib.store.log import view_name
-from evallib.triples import Triple, triples, words_of
+from evallib.triples import Triple, readings_of, triples, words_of
 from evallib.views import READ, View
 
 if TYPE_CHECKING:
@@ -152,10 +152,19 @@ class RescoreExhibits:
         if self.impact is not None:  # of checks that flip nothing a preview keeps no word
             answers = {key: word for key, word in strict.items() if not key[2]}
             rescored = {(*key, ""): word for key, word in (self._rescored or {}).items()}
-            yield from triples(answers, rescored, standing_readings(self.run, self.log))
+            yield from triples(answers, rescored, self._read_as)
             return
-        rescored_words = words_of(self._view) if self._view else None
-        yield from triples(strict, rescored_words, standing_readings(self.run, self.log))
+        yield from triples(strict, words_of(self._view) if self._view else None, self._read_as)
+
+    @property
+    def _read(self) -> View | None:
+        """The read view, where somebody read something."""
+        found = [figures.views[0] for figures in self.exhibits.views if figures.view == READ]
+        return found[0] if found else None
+
+    @property
+    def _read_as(self) -> dict[tuple[str, int, str], str]:
+        return readings_of(self._read, standing_readings(self.run, self.log)) if self._read else {}
 
     def _case_rows(self, rescored: Mapping[SampleKey, str]) -> Iterator[dict[str, Any]]:
         strict = {key[:2]: word for key, word in words_of(self._strict).items() if not key[2]}
@@ -182,13 +191,13 @@ class RescoreExhibits:
 
     def _read_rates(self) -> dict[str, float]:
         """Per case of which something was read its pass rate in the read view."""
-        found = [figures.views[0] for figures in self.exhibits.views if figures.view == READ]
-        if not found:
+        view = self._read
+        if view is None:
             return {}
         passes: dict[str, int] = defaultdict(int)
-        for (case_id, _), outcome in found[0].outcomes.items():
+        for (case_id, _), outcome in view.outcomes.items():
             passes[case_id] += outcome.passed is True
-        return {case: passes[case] / self.run.plan["cases"][case] for case, _ in found[0].states}
+        return {case: passes[case] / self.run.plan["cases"][case] for case, _ in view.states}
 
 
 def open_rescoring(

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from evallib.standing import Readings
 from evallib.views import View
 
-__all__ = ["Triple", "TripleState", "state_of_three", "triples", "words_of"]
+__all__ = ["Triple", "TripleState", "readings_of", "state_of_three", "triples", "words_of"]
 
 TripleState = Literal[
     "agreed-pass", "agreed-fail", "false-fail", "false-pass", "fixed", "still-wrong", "over-fixed", "unread-flip", ""
@@ -49,6 +49,15 @@ def state_of_three(strict: str, read: str, rescored: str) -> TripleState:
     return "fixed" if rescored == read else "still-wrong"
 
 
+def readings_of(view: View, readings: Readings) -> dict[Key, str]:
+    """What people say of every answer and verdict that was read; of an answer also by readings of its checks.
+
+    `view` is the read view, which folds them.
+    """
+    said: dict[Key, str] = {(*key, ""): state for key, state in view.states.items()}
+    return said | {key: stand.state for key, stand in readings.by_item.items() if key[2]}
+
+
 def words_of(view: View) -> dict[Key, str]:
     """What a view says of every answer and of every verdict that applies, in one word."""
     words = {(*key, ""): _word(outcome.passed, outcome.status) for key, outcome in view.outcomes.items()}
@@ -62,12 +71,17 @@ def _word(passed: bool | None, status: str) -> str:  # noqa: FBT001  # the verdi
     return status.replace("_", " ") if passed is None else "pass" if passed else "fail"
 
 
-def triples(strict: Mapping[Key, str], rescored: Mapping[Key, str] | None, readings: Readings) -> Iterator[Triple]:
-    """Everything that was read or that flips, in the order of `strict`; the rescoring may be None."""
+def triples(
+    strict: Mapping[Key, str], rescored: Mapping[Key, str] | None, read_as: Mapping[Key, str]
+) -> Iterator[Triple]:
+    """Everything that was read or that flips, in the order of `strict`; the rescoring may be None.
+
+    The flip of a check nobody read is left out where its answer was read as a whole.
+    """
     for key, word in strict.items():
-        stand = readings.by_item.get(key)
-        read = stand.state if stand else ""
+        read = read_as.get(key, "")
         other = "" if rescored is None else rescored.get(key, "gone")
         state = state_of_three(word, read, other)
-        if state or read:
+        told = state == "unread-flip" and key[2] and read_as.get((*key[:2], "")) in _SETTLED
+        if (state or read) and not told:
             yield Triple(*key, word, read, other, state)
