@@ -56,17 +56,21 @@ class Origin:
         return asdict(self)
 
 
-def caption(summary: Mapping[str, Any], origin: Origin | None = None) -> str:
+def caption(summary: Mapping[str, Any], origin: Origin | None = None, remark: str = "") -> str:
     """What figures must say about themselves: what was counted, how, under which view, and where it comes from."""
     runs = f"run{'s' if len(summary['runs']) > 1 else ''} {', '.join(summary['runs'])}"
     subject = f"Suite {origin.suite} (digest {origin.digest}), {origin.cases}, {runs}" if origin else _first_up(runs)
     rule = origin.passes_when if origin else "the suite's pass rule holds"
-    method = "pass rate, pass@k and pass^k are means over cases with 95 % Wilson intervals on effective cases"
+    method = (
+        "pass rate, pass@k and pass^k are means over cases with 95 % Wilson intervals on effective cases, which are "
+        "about other cases like these"
+    )
     parts = [
         f"{subject}, view {summary['view']}: {counts_words(summary)}.",
         *([f"Criteria {origin.criteria}."] if origin else []),
         f"A sample passes when {rule}; {method}.",
         *_made_sentences(origin.made if origin else ()),
+        *filter(None, [remark]),
         *_remarks(summary),
     ]
     return " ".join(parts)

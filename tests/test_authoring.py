@@ -63,7 +63,6 @@ def test_a_typo_is_status_2_and_named(tmp_path: Path, capsys: Capture, name: str
 @pytest.mark.parametrize(
     ("suite", "change"),
     [
-        ("tickets", ("restart the routers, delete", "restart the routres, delete", "'routres'")),
         ("operations", ("values: [jana.kolar@posta.example]", "values: [jana.kolra@posta.example]", "jana.kolra")),
     ],
 )

@@ -53,8 +53,9 @@ def test_a_caption_names_cases_samples_criteria_build_model_machine_and_time() -
     assert said == (
         "Suite tickets (digest 0123456789ab), all 2 cases, run r-1, view strict: 2 cases x 2 samples = 4 planned, "
         "4 scored, no errors. Criteria ba9876543210. A sample passes when every check is at its top; pass rate, pass@k "
-        "and pass^k are means over cases with 95 % Wilson intervals on effective cases. Target chat, model m-7, build "
-        "brain v3; evallib 0.1.0; machine Slow 1, 2 cores; begun 2026-11-30T10:00:00+00:00."
+        "and pass^k are means over cases with 95 % Wilson intervals on effective cases, which are about "
+        "other cases like these. Target chat, model m-7, build brain v3; evallib 0.1.0; "
+        "machine Slow 1, 2 cores; begun 2026-11-30T10:00:00+00:00."
     )
     assert POST_HOC_LABEL not in said.lower()
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from evallib.checks import parse_check
 from evallib.checks.batch import Batch
+from evallib.checks.folding import merged, shown
 from evallib.errors import InputError
 from evallib.patterns import TO_END, from_end
 from evallib.records import Sample, Verdict
@@ -82,6 +83,32 @@ def test_a_counted_gap_hits_just_where_it_counts(pattern, plain, answers):
     for answer, verdict in zip(answers, matches(*answers, any_of=[pattern]), strict=True):
         hit = re.search(plain, answer, re.IGNORECASE | re.DOTALL)
         assert (verdict.passed, verdict.spans) == (hit is not None, hit.span() if hit else ())
+
+
+POOL = ["ab", r"a\.b", "a.{0,2}b", "x(a|b)", r"\bb", "[^a]x"]
+LISTS = st.lists(st.sampled_from(POOL), max_size=3)
+
+
+@given(st.lists(st.text("abAB.x \n", max_size=14), min_size=1, max_size=5), LISTS, LISTS, LISTS)
+def test_verdicts_of_a_batch_are_those_of_a_plain_search_with_reason_and_spans(answers, any_of, all_of, none_of):
+    if not (any_of or all_of or none_of):
+        return
+    check = parse_check({"id": "m", "check": "matches", "any_of": any_of, "all_of": all_of, "none_of": none_of})
+    samples = [Sample("r", f"c{number % 2}", number, answer=text) for number, text in enumerate(answers, 1)]
+    expected = []
+    for sample in samples:
+        hits = {one: re.search(one, sample.answer, re.IGNORECASE | re.DOTALL) for one in POOL}
+        told = {one: f"'{one}' hit {shown(hit[0])}" for one, hit in hits.items() if hit}
+        listed = {name: ", ".join(f"'{one}'" for one in some) for name, some in (("any", any_of), ("none", none_of))}
+        missing = ", ".join(f"'{one}'" for one in all_of if one not in told)
+        wrong = [f"must not occur: {told[one]}" for one in none_of if one in told]
+        wrong += [f"found no hit of any of {listed['any']}"] if any_of and not told.keys() & set(any_of) else []
+        wrong += [f"found no hit of {missing}"] if missing else []
+        right = [f"found {told[one]}" for one in (*any_of, *all_of) if one in told]
+        right += [f"found no hit of {listed['none']}, as it must be"] if none_of else []
+        spans = merged({hits[one].span() for one in (*any_of, *all_of, *none_of) if hits[one]})
+        expected.append(check.scored(sample, not wrong, "; ".join(wrong or right), spans=spans))
+    assert check(Batch(samples)) == expected
 
 
 SIDES = ["a.{0,3}b", r"(?:a|x).{1,4}b\b", "a.{0,2}b|x.{0,2}b$", "^a.{0,3}?b", r"xa.{0,9}b\z|a.{2}b"]

@@ -11,7 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evallib.errors import InputError
-from evallib.statistics.correction import Layer, rogan_gladen, stratified_interval, stratified_rate, stratified_se
+from evallib.statistics.correction import (
+    Labelled,
+    Layer,
+    observed_difference,
+    ppi_interval,
+    ppi_mean,
+    rogan_gladen,
+    rogan_gladen_interval,
+    stratified_interval,
+    stratified_rate,
+    stratified_se,
+)
+from tests.right_numbers import right
 from tests.sources import SHARED
 
 CASES = SHARED.parent / "cases"
@@ -108,3 +120,51 @@ def test_nineteen_of_twenty_intervals_hold_the_true_rate() -> None:
 def test_counts_that_cannot_be_are_refused(numbers: tuple[int, int, int, int]) -> None:
     with pytest.raises(InputError, match="cannot be"):
         Layer(*numbers)
+
+
+def test_the_interval_of_a_corrected_rate_is_the_published_one() -> None:
+    """The worked example of Lee et al. 2025: 0.4 passed, sensitivity 0.9 and specificity 0.7 on 200 labels each."""
+    found = rogan_gladen_interval(0.4, 1000, Labelled(180, 200), Labelled(140, 200))
+    assert found == pytest.approx((0.05635, 0.26273), abs=5e-6)
+
+
+@given(st.floats(0, 1), st.integers(0, 40), st.integers(0, 40))
+def test_a_corrected_rate_has_its_interval_in_nought_to_one_or_none(observed: float, right: int, wrong: int) -> None:
+    found = rogan_gladen_interval(observed, 100, Labelled(right, 40), Labelled(wrong, 40))
+    assert found is None or 0 <= found.lo < found.hi <= 1
+    if right + wrong <= 40:
+        assert found is None  # no better than chance
+
+
+def test_counts_that_cannot_be_give_no_interval_of_a_corrected_rate() -> None:
+    with pytest.raises(InputError, match="cannot be"):
+        rogan_gladen_interval(0.4, 1000, Labelled(201, 200), Labelled(140, 200))
+
+
+def test_labels_of_a_random_sample_move_the_judge_s_mean() -> None:
+    for vector in right("ppi_mean"):
+        labelled, rest = vector["inputs"]["labelled"], vector["inputs"]["unlabelled"]
+        found = ppi_mean(rest["judge_mean"], labelled["human_mean"], labelled["judge_mean"])
+        assert found == pytest.approx(vector["expected"], abs=1e-12)
+
+
+def test_a_judge_that_errs_alike_on_two_agents_shrinks_their_difference() -> None:
+    for vector in right("judge_attenuation"):
+        a, b, sens, spec = (float(Fraction(vector["inputs"][name])) for name in ("true_a", "true_b", "sens", "spec"))
+        assert [observed_difference(a - b, sens, spec)] == pytest.approx(vector["expected"], abs=1e-12)
+
+
+def test_nineteen_of_twenty_prediction_powered_intervals_hold_the_true_rate() -> None:
+    """The second row of the reference's simulation (0.946 there): 400 judged, 100 of them read at random."""
+    random, held = np.random.default_rng(4), 0
+    for _ in range(200):
+        true = random.random(400) < 0.9
+        judged = np.where(true, random.random(400) < 0.95, random.random(400) > 0.7)
+        read = random.permutation(400) < 100
+        pairs = list(zip(true[read].astype(float).tolist(), judged[read].astype(float).tolist(), strict=True))
+        found = ppi_interval(judged[~read].astype(float).tolist(), pairs)
+        assert found is not None
+        held += found.lo <= 0.9 <= found.hi
+    assert held >= 180
+    assert ppi_interval([1.0, 1.0], [(1.0, 1.0), (1.0, 1.0)]) is None
+    assert ppi_interval([1.0], [(1.0, 0.0), (0.0, 0.0)]) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import comb
 
 import pytest
@@ -11,18 +10,12 @@ from hypothesis import strategies as st
 
 from evallib.errors import InputError
 from evallib.statistics.estimators import clopper_pearson, jeffreys, of_finite
-from tests.sources import SHARED
-
-CASES = SHARED.parent / "cases"
+from tests.right_numbers import right
 
 
-@pytest.mark.skipif(not CASES.is_dir(), reason="the vectors of ../shared/cases are absent")
 @pytest.mark.parametrize("estimator", [clopper_pearson, jeffreys])
 def test_the_vectors_hold(estimator) -> None:
-    vectors = json.loads((CASES / "statistics.json").read_text())["vectors"]
-    mine = [vector for vector in vectors if vector["group"] == estimator.__name__]
-    assert mine
-    for vector in mine:
+    for vector in right(estimator.__name__):
         given = vector["inputs"]
         found = estimator(given["x"], given["n"], given["alpha"])
         assert found == pytest.approx(vector["expected"], abs=1e-12)

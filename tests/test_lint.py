@@ -146,12 +146,44 @@ def test_a_forbidden_value_that_nobody_could_give_away_is_told() -> None:
 )  # fmt: skip
 def test_a_slip_in_what_is_forbidden_is_told(word: str, is_told: bool) -> None:
     text = of(f"{{id: x, check: forbids, phrases: ['switch off the {word}']}}", ask="May I switch off the firewall?")
-    found = [one for one in warnings(text) if "stands nowhere else" in one]
+    found = [one for one in problems(text) if "is meant" in one]
     assert bool(found) is is_told
     if found:
         assert found[0].startswith(f"check 'x' of case 'c': {word!r} stands nowhere else; if not 'firewall' is meant")
         probe = f"\nprobes: [{{name: meant, case: c, answer: Switch off the {word}., fails: [x]}}]"
-        assert warnings(text + probe) == ()
+        assert problems(text + probe) == ()
+
+
+@pytest.mark.parametrize(
+    ("phrase", "elsewhere", "alone"),
+    [("grease the hinge", "Is the hinge dry?", "'grease'"), ("grease the hinge", "Greased hinges squeak?", ""),
+     ("grease hinges", "Is it the hinge? Grease?", ""), ("oil it", "Why?", "'oil'"), ("-k", "Why?", "")],
+)  # fmt: skip
+def test_a_word_of_a_forbidden_phrase_that_nothing_else_says_wants_a_probe(phrase, elsewhere, alone) -> None:
+    text = of(f"{{id: x, check: forbids, phrases: ['{phrase}']}}", ask=elsewhere)
+    found = problems(text)
+    assert len(found) == bool(alone)
+    if alone:
+        assert found[0].startswith(f"check 'x' of case 'c': {alone} of {phrase!r} stands nowhere else")
+        assert problems(f"{text}\nprobes: [{{name: meant, case: c, answer: '{phrase}.', fails: [x]}}]") == ()
+
+
+def test_another_wording_of_a_fact_wants_to_be_said_elsewhere_too() -> None:
+    check = "{id: x, check: mentions, all_of: [[half, mioety]]}"
+    (told,) = problems(of(check, reference="It fell to half."))
+    assert "'mioety' of 'mioety' stands nowhere else" in told
+    assert problems(of(check)) == (), "no reference: nothing says either"
+
+
+@pytest.mark.parametrize(("name", "is_told"), [("seat-mpa", True), ("seat-map", False), ("seat-desk", False)])
+def test_a_name_of_the_vocabulary_that_only_a_slip_parts_from_what_the_suite_says_is_told(name, is_told) -> None:
+    head = f"vocabulary: {{service: {{names: [{name}]}}}}"
+    found = problems(of("{id: x, check: not_empty}", head=head, ask="Is seat-map down?"))
+    assert [f"the service {name!r}" in one and "speaks of 'seat-map'" in one for one in found] == [True] * is_told
+
+
+def test_two_words_that_one_check_looks_for_are_no_slip_of_each_other() -> None:
+    assert problems(of("{id: x, check: matches, any_of: [woman, women]}", ask="Who?")) == ()
 
 
 VOCABULARY = "vocabulary: {service: {names: [seat-map, timetable-api, cache], reserved: [lamp-room]}, incident: "
@@ -165,8 +197,8 @@ VOCABULARY += "{names: [LB-204]}}"
      ("carhe", ""), ("volume", "")],
 )  # fmt: skip
 def test_a_name_of_the_vocabulary_with_a_slip_in_it_cannot_be_meant(word: str, meant: str) -> None:
-    text = of(f"{{id: x, check: forbids, phrases: ['restart {word}']}}", head=VOCABULARY)
-    found = problems(text)
+    text = of(f"{{id: x, check: forbids, phrases: ['restart {word}']}}", head=VOCABULARY, ask="Restart the volume?")
+    found = [one for one in problems(text) if "the vocabulary has" in one]
     assert len(found) == bool(meant)
     if meant:
         assert f"{word.lower()!r} stands nowhere else, and the vocabulary has {meant!r}" in found[0]
@@ -176,8 +208,7 @@ def test_a_name_of_the_vocabulary_with_a_slip_in_it_cannot_be_meant(word: str, m
 
 def test_a_sign_left_out_of_a_word_is_told_where_it_is_no_declared_name() -> None:
     text = of("{id: x, check: forbids, phrases: [restart seatmap]}", ask="Is the seat-map down?")
-    assert problems(text) == ()
-    assert "'seatmap' stands nowhere else; if not 'seat-map' is meant" in warnings(text)[0]
+    assert "'seatmap' stands nowhere else; if not 'seat-map' is meant" in problems(text)[0]
 
 
 def test_spellings_of_two_countries_are_no_slip() -> None:
@@ -186,7 +217,7 @@ def test_spellings_of_two_countries_are_no_slip() -> None:
 
 def test_a_slip_in_a_pattern_is_told() -> None:
     text = of("{id: x, check: matches, none_of: ['\\brestrat\\b']}", ask="Is a restart due?")
-    assert "'restrat'" in " ".join(warnings(text))
+    assert "'restrat'" in " ".join(problems(text))
 
 
 JUDGE = "{id: j, check: judge, rubric: is it good, critical: true}"

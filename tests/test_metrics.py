@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Sequence
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,8 +17,7 @@ from evallib.errors import InputError
 from evallib.metrics import curves, pass_at_k, pass_hat_k, passes_histogram, per_case, summarise
 from evallib.records import POST_HOC_LABEL
 from evallib.statistics.estimators import Counts, over_cases, wilson, wilson_interval
-
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "cases"
+from tests.right_numbers import CASES, counts, right
 
 OUTCOME: dict[str, Any] = {
     "run_id": "r", "case_id": "a", "sample": 1, "split": "validation", "required": False, "sample_status": "completed",
@@ -47,20 +45,6 @@ def outcomes(*cases: str, **common: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def right(name: str) -> list[dict[str, Any]]:
-    """Vectors of one group of the right numbers, where they are at hand."""
-    path = SHARED / "statistics.json"
-    if not path.exists():
-        pytest.skip("the shared right numbers are not here")
-    found = [one for one in json.loads(path.read_text())["vectors"] if one["group"] == name]
-    assert found
-    return found
-
-
-def counts(vector: dict[str, Any]) -> list[Counts]:
-    return [Counts(n, c) for n, c in vector["inputs"]["cases"]]
-
-
 @pytest.mark.parametrize(("group", "estimator"), [("pass_at_k", pass_at_k), ("pass_hat_k", pass_hat_k)])
 def test_one_case_equals_the_right_numbers_in_full_precision(group: str, estimator: Any) -> None:
     for vector in right(group):
@@ -84,6 +68,13 @@ def test_published_pass_hat_figures_follow_from_their_histograms() -> None:
         cases = [Counts(n, c) for c, times in enumerate(histogram) for _ in range(times)]
         values = [over_cases(cases, k, pass_hat_k).value for k in range(1, n + 1)]
         assert values == pytest.approx(vector["expected"], abs=1e-12)
+
+
+def test_pass_rate_pass_at_1_and_pass_hat_1_are_one_figure() -> None:
+    for vector in right("identity"):
+        cases = counts(vector)
+        mine = [over_cases(cases, 1, one).value for one in (pass_at_k, pass_hat_k)]
+        assert [*mine, math.fsum(c / n for n, c in cases) / len(cases)] == pytest.approx(vector["expected"], abs=1e-12)
 
 
 def test_wrong_estimators_are_not_what_we_compute() -> None:
@@ -113,7 +104,7 @@ def test_wilson_on_effective_cases_equals_the_right_numbers() -> None:
 
 @pytest.mark.parametrize("index", range(2))
 def test_the_articles_runs_give_its_three_numbers(index: int) -> None:
-    path = SHARED / "articles.json"
+    path = CASES / "articles.json"
     if not path.exists():
         pytest.skip("the shared right numbers are not here")
     case = json.loads(path.read_text())["article_000"]["pass_metrics"]["cases"][index]

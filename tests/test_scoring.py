@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.records import Sample, Verdict
-from evallib.scoring import fold, fold_all, probe_failures, score_samples
+from evallib.scoring import fold, fold_all, probe_failures, score_samples, sort_verdicts
 from evallib.suite import parse_suite
 
 SAMPLE = Sample("r", "c-1", 1, answer="four")
@@ -124,3 +124,24 @@ def test_a_judge_nobody_asked_is_not_scored(kind: str) -> None:
     (last,) = [v for v in score_samples(suite, [SAMPLE]) if v.check_id == "q"]
     assert (last.status, last.value) == ("not_scored", None)
     assert "--judge" in last.reason
+
+
+PLACES = st.tuples(st.sampled_from(["one", "two", "gone"]), st.integers(1, 4), st.sampled_from(["b", "a", "z", "y"]))
+ORDERED = """
+suite: s
+pass: top
+checks: [{id: b, check: not_empty}, {id: a, check: not_empty}]
+cases: [{id: two, steps: [{ask: q}]}, {id: one, steps: [{ask: q}]}]
+"""
+
+
+@given(st.lists(PLACES, max_size=12))
+def test_verdicts_stand_by_case_sample_and_check_and_what_the_suite_lacks_keeps_its_order_behind(places):
+    suite = parse_suite(ORDERED, "s.yaml")
+    given_order = [Verdict(case, number, check, "scored", f"{nth}") for nth, (case, number, check) in enumerate(places)]
+    cases, checks = {"two": 0, "one": 1}, {"b": 0, "a": 1}
+    expected = sorted(
+        given_order,
+        key=lambda v: (cases.get(v.case_id, 9), v.sample, checks.get(v.check_id, 9) if v.case_id in cases else 0),
+    )
+    assert sort_verdicts(suite, given_order) == expected

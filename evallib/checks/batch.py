@@ -10,12 +10,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, overload
 
 from evallib.checks.folding import compose, composed_span
-from evallib.records import Sample
+from evallib.records import Sample, SampleKey
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Batch", "TextColumn"]
+__all__ = ["Batch", "TextColumn", "whole_numbers"]
 
 
 class Batch(Sequence[Sample]):
@@ -45,6 +45,11 @@ class Batch(Sequence[Sample]):
 
     def __len__(self) -> int:
         return len(self._samples)
+
+    @cached_property
+    def keys(self) -> list[SampleKey]:
+        """Case and number of each sample, as verdicts begin."""
+        return [sample.key for sample in self._samples]
 
     @cached_property
     def answers(self) -> TextColumn:
@@ -84,3 +89,9 @@ class TextColumn:
         encoded = compose(text).encode("utf-8", "replace")
         first = len(encoded[:start].decode())
         return composed_span(text, first, first + len(encoded[start : start + length].decode()))
+
+
+def whole_numbers(column: pa.Int64Array | pa.UInt64Array) -> list[int]:
+    """A column of 64 bits without nulls as a list, read from its buffer: Arrow would make an object of each first."""
+    end = column.offset + len(column)
+    return memoryview(column.buffers()[1]).cast("q")[column.offset : end].tolist()

@@ -16,7 +16,7 @@ from evallib.checks.folding import fold, merged, shown
 from evallib.checks.promises import dates, is_promise
 from evallib.records import Sample, Verdict
 
-__all__ = ["Forbids", "phrase_pattern"]
+__all__ = ["Forbids", "inflections", "phrase_pattern"]
 
 _PROMISE = "a promised date"
 
@@ -140,8 +140,13 @@ def _forms(word: str) -> list[str]:
     """The inflected forms of `word`, without the "re" that a hyphen may part from the rest; no word has but itself."""
     if not word.isalpha():
         return [word]
-    forms = sorted({form for base in _bases(word) for form in _inflected(base)} | {word})
+    forms = sorted(inflections(word))
     return [form.removeprefix("re") for form in forms] if _may_be_hyphenated(word) else forms
+
+
+def inflections(word: str) -> set[str]:
+    """The forms of a verb or noun in lower case, `word` among them."""
+    return {form for base in _bases(word) for form in _inflected(base)} | {word}
 
 
 def _may_be_hyphenated(word: str) -> bool:

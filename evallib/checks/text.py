@@ -6,12 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import repeat
 from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from evallib.checks.base import Check, Texts
-from evallib.checks.batch import Batch, TextColumn
+from evallib.checks.batch import Batch, TextColumn, whole_numbers
 from evallib.checks.folding import merged, shown
 from evallib.patterns import TO_END, flagged, from_end, loosened, refuse_broken, ungrouped
 from evallib.records import Sample, Verdict
@@ -67,21 +68,23 @@ class Matches(Check):
         for pattern in dict.fromkeys(self._patterns()):
             for row, hit in self._hits(column, pattern):
                 found[row].setdefault(pattern, hit)
-        verdicts = self._without_hits(batch)
-        for row, hits in found.items():
-            spans = merged([hit.span for hit in hits.values()]) if self.over == "answer" else ()
-            verdicts[row] = self.scored(batch[row], *self._read(hits), spans=spans)
-        return verdicts
+        if self.over == "answer":
+            return self._of_answers(batch, found)
+        return [
+            self.scored(sample, *self._read(found.get(row, {}))) if sample.recorded else self._nothing_recorded(sample)
+            for row, sample in enumerate(batch)
+        ]
 
-    def _without_hits(self, batch: Batch) -> list[Verdict]:
-        """The verdicts as if no pattern had hit: over answers all alike but for their sample."""
-        if self.over == "recorded":
-            return [
-                self.scored(sample, *self._read({})) if sample.recorded else self._nothing_recorded(sample)
-                for sample in batch
-            ]
-        alike = self.scored(Sample("", "", 0), *self._read({}))[2:]
-        return [Verdict(sample.case_id, sample.sample, *alike) for sample in batch]
+    def _of_answers(self, batch: Batch, found: Mapping[int, Mapping[str, _Hit]]) -> list[Verdict]:
+        """The verdicts on answers: alike but for their sample, save those of a hit; in tuples, for their number."""
+        missed = self.scored(Sample("", "", 0), *self._read({}))
+        alike, named, rest = missed[2:], missed[2:4], missed[9:]
+        rows = [key + alike for key in batch.keys]
+        for row, hits in found.items():
+            passed, reason = self._read(hits)
+            value = float(passed)
+            rows[row] = (*batch.keys[row], *named, reason, value, value, passed, _spans(hits), *rest)
+        return list(map(tuple.__new__, repeat(Verdict), rows))
 
     def _patterns(self) -> Iterator[str]:
         for patterns in (self.any_of, self.all_of, self.none_of):
@@ -99,12 +102,16 @@ class Matches(Check):
         rest = TO_END if from_end(pattern, self.flags, texts) else ""
         spans = pc.extract_regex_span(texts, f"(?P<evallib_hit>{ungrouped(search)}){rest}")
         positions, spans = positions.filter(spans.is_valid()), spans.drop_null()
-        bounds = pc.struct_field(spans, "evallib_hit").flatten().to_pylist()
+        bounds = whole_numbers(pc.struct_field(spans, "evallib_hit").flatten())
         named = _written(pattern)
-        for position, first, length in zip(positions.to_pylist(), bounds[::2], bounds[1::2], strict=True):
-            start, end = column.span(position, first, length)
-            told = f"{named} hit {shown(column.texts[position][start:end])}"
-            yield column.owners[position], _Hit(told, (start, end))
+        tellings: dict[str, str] = {}
+        for position, first, length in zip(whole_numbers(positions), bounds[::2], bounds[1::2], strict=True):
+            start, end = span = column.span(position, first, length)
+            hit = column.texts[position][start:end]
+            told = tellings.get(hit)
+            if told is None:  # a pattern hits the same few words again and again
+                told = tellings[hit] = f"{named} hit {shown(hit)}"
+            yield column.owners[position], _Hit(told, span)
 
     def _read(self, hits: Mapping[str, _Hit]) -> tuple[bool, str]:
         """Whether a sample with these hits passes, and why."""
@@ -126,6 +133,11 @@ class Matches(Check):
             wanted = _listed((*self.any_of, *self.all_of))
             return self.scored(sample, False, f"nothing was recorded, so no hit of {wanted}")
         return self.scored(sample, True, "nothing was recorded, so nothing forbidden was")
+
+
+def _spans(hits: Mapping[str, _Hit]) -> tuple[int, ...]:
+    spans = [hit.span for hit in hits.values()]
+    return spans[0] if len(spans) == 1 else merged(spans)
 
 
 def _written(pattern: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from evallib.metrics import ks_up_to
+from evallib.metrics import usual_ks
 from evallib.statistics.estimators import Counts, over_cases, pass_at_k, pass_hat_k
 
 __all__ = ["CasePasses", "both_rates", "pooled"]
@@ -40,7 +40,7 @@ def both_rates(cases: Mapping[str, CasePasses], *, every_k: bool) -> dict[str, A
         [Counts(one.planned, one.strict) for one in cases.values()],
         [Counts(one.planned, one.rescored) for one in cases.values()],
     ]
-    ks = ks_up_to(min(c.planned for c in cases.values()))
+    ks = usual_ks(min(c.planned for c in cases.values()))
     ks = ks if every_k else ks[-1:]
     rates = [over_cases(one, 1, pass_at_k) for one in counts]
     return {

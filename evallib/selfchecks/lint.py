@@ -1,10 +1,10 @@
 """What reads wrong in a suite, without showing its checks anything: numbers, tools, memorised answers.
 
 Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case, a required case
-that only a model could pass, a write of a tool that writes nothing, a name of the vocabulary with a slip in it (`sense`
-refuses more on loading, as a threshold that no verdict reaches). Warnings come of rules that can be wrong: another
-number in the description, a rule of the gate that all meet, wording that the question passes, answers in the agent's
-own prompt, keys and tools nobody reads or declares, likely slips (`spelling`).
+that only a model could pass, a write of a tool that writes nothing, likely slips and words of a forbidden phrase that
+nothing else in the suite says (`spelling`; `sense` refuses more on loading, as a threshold that no verdict reaches).
+Warnings come of rules that can be wrong: another number in the description, a rule of the gate that all meet, wording
+that the question passes, answers in the agent's own prompt, keys and tools nobody reads or declares.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evallib.checks.judge import Judge
 from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
 from evallib.records import Sample, canonical_json
-from evallib.selfchecks.spelling import likely_slips, misspelt_names, stray_values
+from evallib.selfchecks.spelling import likely_slips, misspelt_entities, misspelt_names, stray_values, unechoed_words
 from evallib.sense import raw_range
 from evallib.stdout import counted
 from evallib.suite import Suite
@@ -70,15 +70,30 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
     written = [(check, f"check {check.id!r} of case {case.id!r}", text) for case in suite.cases
                for check in _checks(suite, case) for text in _patterns(check)]  # fmt: skip
     phrases = [(where, text) for check, where, text in written if check.check in _PHRASES]
-    problems += misspelt_names(suite, phrases)
-    warnings += [
-        *_missed_by_nothing(suite),
-        *_unread_keys(suite),
-        *likely_slips(suite, [(where, text) for _, where, text in written]),
-    ]
-    told = tuple(problem.partition(" stands nowhere else")[0] for problem in problems)
-    warnings = [warning for warning in warnings if warning.partition(" stands nowhere else")[0] not in told]
+    problems += _misspelt(suite, [(where, text) for _, where, text in written], phrases)
+    problems += unechoed_words(suite, [one for case in suite.cases for one in _told_by_nothing(suite, case)])
+    warnings += [*_missed_by_nothing(suite), *_unread_keys(suite)]
     return Findings(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(warnings)))
+
+
+def _told_by_nothing(suite: Suite, case: Case) -> Iterator[tuple[str, str]]:
+    """(where, text) of what no reference need hold: forbidden phrases, and all wordings of a fact but one."""
+    referred = any(step.reference for step in case.steps)
+    for check in _checks(suite, case):
+        where = f"check {check.id!r} of case {case.id!r}"
+        if check.check == "forbids":
+            yield from ((where, phrase) for phrase in _of(check).phrases)
+        elif check.check in {"mentions", "refusal"} and referred:
+            facts = [fact for fact in _of(check).all_of if not isinstance(fact, str) and len(fact) > 1]
+            yield from ((where, wording) for fact in facts for wording in fact)
+
+
+def _misspelt(suite: Suite, criteria: Sequence[tuple[str, str]], phrases: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Likely slips, each told once: as one in a name where it is one."""
+    names = list(misspelt_names(suite, phrases))
+    told = tuple(problem.partition(" stands nowhere else")[0] for problem in names)
+    yield from names or misspelt_entities(suite, criteria)
+    yield from (slip for slip in likely_slips(suite, criteria) if not slip.startswith(told))
 
 
 def _checks(suite: Suite, case: Case) -> Iterator[Check]:

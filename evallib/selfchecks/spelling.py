@@ -8,15 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evallib.checks.base import Check
 from evallib.checks.exposure import exposures
+from evallib.checks.policy import inflections
 from evallib.records import canonical_json
 from evallib.suite import Suite
 
-__all__ = ["likely_slips", "misspelt_names", "stray_values"]
+__all__ = ["likely_slips", "misspelt_entities", "misspelt_names", "stray_values", "unechoed_words"]
 
 _WORD = re.compile(r"(?<![A-Za-z])(?<!--)[A-Za-z]{5,}")
 """Five letters and more, and no option of a command line."""
 _COMPOUND = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9]+(?:[-_.]?[A-Za-z0-9]+)*")
 """A word with signs inside it too, as in seat-map."""
+_LITTLE = frozenset(
+    ("the", "and", "any", "all", "for", "its", "not", "our", "she", "that", "them", "then", "they", "this", "those",
+     "with", "you", "your", "from", "into", "onto", "out", "off", "his", "her", "has", "have", "had", "was", "were",
+     "been", "are", "will", "can", "may")
+)  # fmt: skip
+"""Words of every text, whose spelling nothing has to show."""
 _ENDINGS = ("", "d", "e", "ed", "er", "es", "ing", "ly", "n", "r", "s", "t", "y")
 _SPELT_BOTH_WAYS = (
     ("our", "or"),
@@ -36,7 +43,7 @@ def likely_slips(suite: Suite, criteria: Sequence[tuple[str, str]]) -> Iterator[
 
     A slip is a letter left out, added, taken for another, or two exchanged, after the first letter, and a sign left
     out (seatmap, seat-map). Endings of one word (disable, disabled) and spellings of two countries are none; nor is a
-    word that a probe holds.
+    word that a probe holds, or two that one check looks for (woman, women).
     """
     written = _written(suite)
     counts = Counter(_words(written))
@@ -45,13 +52,63 @@ def likely_slips(suite: Suite, criteria: Sequence[tuple[str, str]]) -> Iterator[
     for word in counts:
         for shape in _shapes(word):
             near[shape].add(word)
+    own: dict[str, Counter[str]] = defaultdict(Counter)
+    for where, text in criteria:
+        own[where].update(_words(text))
     for where, text in criteria:
         for word in dict.fromkeys(_words(text)):
             others = {other for shape in _shapes(word) for other in near[shape]} if counts[word] < 2 else set()
+            others = {other for other in others if counts[other] > own[where][other]}
             meant = [other for other in sorted(others) if other != word and _is_slip(word, other)]
             meant += [joined[word]] if counts[word] < 2 and word in joined else []
             if meant:
                 yield f"{where}: {word!r} stands nowhere else; if not {meant[0]!r} is meant, show so with a probe"
+
+
+def unechoed_words(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Words of criteria, given as (where, text), that nothing else in the suite says in any form.
+
+    For forbidden phrases and the other wordings of a fact: nothing that a check is shown could tell such a word from
+    a slip of the pen, which would forbid, or accept, what nobody writes.
+    """
+    counts = Counter(_any_words(_written(suite)))
+    of_form: dict[str, set[str]] = defaultdict(set)
+    for word in counts.keys() - _LITTLE:
+        for form in inflections(word):
+            of_form[form].add(word)
+    for where, text in criteria:
+        alone = []
+        for word in (one for one in dict.fromkeys(_any_words(text)) if one not in _LITTLE):
+            others = {word} | (inflections(word) & counts.keys()) - _LITTLE | of_form[word]
+            if sum(counts[other] for other in others) < 2:
+                alone.append(word)
+        if alone:
+            told = ", ".join(map(repr, alone))
+            yield (
+                f"{where}: {told} of {text!r} stands nowhere else, so that a slip in it would not be seen; say it in "
+                "your own words in a probe"
+            )
+
+
+def misspelt_entities(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Names of the vocabulary that stand nowhere else, while the suite speaks of something one slip away from them."""
+    names = {name.lower(): kind for kind, one in suite.vocabulary.items() for name in (*one.names, *one.reserved)}
+    counts = Counter(_compounds(_written(suite))) if names else Counter[str]()
+    # What a probe says is meant as it stands, and what stands once, in a criterion, may be the slip.
+    said = Counter(_compounds(_written(suite.model_copy(update={"probes": ()})))) if names else Counter[str]()
+    sought = {word for _, text in criteria for word in _compounds(text)}
+    spoken_of = {word for word, times in said.items() if word not in names and (times > 1 or word not in sought)}
+    for name, kind in names.items():
+        meant = [word for word in sorted(spoken_of) if _is_one_slip_off(word, name)]
+        if counts[name] < 2 and meant:
+            yield (
+                f"vocabulary: the {kind} {name!r} stands nowhere else, and the suite speaks of {meant[0]!r}; correct "
+                "it, or show with a probe that it is meant"
+            )
+
+
+def _is_one_slip_off(word: str, name: str) -> bool:
+    return len(name) > 4 and re.sub(r"\d", "0", word) != re.sub(r"\d", "0", name) and _is_slip(word, name)
 
 
 def misspelt_names(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -93,6 +150,10 @@ def _compounds(text: str) -> list[str]:
 def _words(text: str) -> list[str]:
     plain = re.sub(r"\\+[A-Za-z]", " ", text)  # escapes of JSON and of patterns
     return [word.lower() for word in _WORD.findall(plain)]
+
+
+def _any_words(text: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Za-z]{3,}", re.sub(r"\\+[A-Za-z]", " ", text))]
 
 
 def _shapes(word: str) -> set[str]:

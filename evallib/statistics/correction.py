@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
+from typing import NamedTuple
 
 from evallib.errors import InputError
 from evallib.statistics.estimators import Interval
 
-__all__ = ["Layer", "rogan_gladen", "stratified_interval", "stratified_rate", "stratified_se"]
+__all__ = [
+    "Labelled", "Layer", "observed_difference", "ppi_interval", "ppi_mean", "rogan_gladen", "rogan_gladen_interval",
+    "stratified_interval", "stratified_rate", "stratified_se",
+]  # fmt: skip
 
 _DRAWS, _SEED = 20_000, 20
+_Z = NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +101,69 @@ def rogan_gladen(observed: float, sensitivity: float, specificity: float) -> flo
     if youden <= 0:
         return None
     return (observed + specificity - 1) / youden
+
+
+class Labelled(NamedTuple):
+    """Things whose truth is known, as a judge saw them: `right` of `of` were judged as they are."""
+
+    right: int
+    of: int
+
+
+def rogan_gladen_interval(observed: float, judged: int, true: Labelled, false: Labelled) -> Interval | None:
+    """The 95 % interval of `rogan_gladen`, `observed` being the share of `judged` things that the judge passes.
+
+    `true` are labelled passes (sensitivity), `false` labelled fails (specificity). Each share is drawn in by as much as
+    an Agresti-Coull interval would, and the middle is moved for the bias of the quotient (Lee, Zeng, Jeong, Sohn and
+    Lee 2025, arXiv 2511.21140). Cut to 0 and 1. None where the judge is no better than chance, or may be (the interval
+    of sensitivity + specificity - 1 reaches 0), and where all of it lies outside 0 to 1: the labels do not fit then.
+    """
+    if judged < 1 or not 0 <= observed <= 1 or any(not 0 <= one.right <= one.of or one.of < 1 for one in (true, false)):
+        raise InputError(f"{observed!r} of {judged!r} with {true!r} and {false!r} cannot be")
+    n, m1, m0 = judged + _Z * _Z, true.of + 2, false.of + 2
+    p, sens, spec = (judged * observed + _Z * _Z / 2) / n, (true.right + 1) / m1, (false.right + 1) / m0
+    of_sens, of_spec, youden = sens * (1 - sens) / m1, spec * (1 - spec) / m0, sens + spec - 1
+    if youden - _Z * math.sqrt(of_sens + of_spec) <= 0:
+        return None
+    rate = (p + spec - 1) / youden
+    moved = rate + 2 * _Z * _Z * (rate * of_sens - (1 - rate) * of_spec)
+    half = _Z * math.sqrt(p * (1 - p) / n + (1 - rate) ** 2 * of_spec + rate * rate * of_sens) / youden
+    low, high = (min(max(end, 0.0), 1.0) for end in (moved - half, moved + half))
+    return Interval(low, high) if low < high else None
+
+
+def ppi_mean(judge_unlabelled: float, human: float, judge_labelled: float) -> float:
+    """The judge's mean on what nobody read, moved by how far people and judge differ where both spoke.
+
+    Prediction-powered inference with lambda = 1 (Angelopoulos et al. 2023, Science 382). What people read must be a
+    simple random sample: of an audit drawn by verdict use `stratified_rate`.
+    """
+    return judge_unlabelled + (human - judge_labelled)
+
+
+def ppi_interval(judge_unlabelled: Sequence[float], pairs: Sequence[tuple[float, float]]) -> Interval | None:
+    """The 95 % interval of `ppi_mean` of values in [0, 1], `pairs` being (human, judge); cut to 0 and 1.
+
+    The two means are independent, so their variances add. None below two values of either, or where neither varies.
+    """
+    moves = [human - judge for human, judge in pairs]
+    if min(len(moves), len(judge_unlabelled)) < 2:
+        return None
+    middle = ppi_mean(_mean(judge_unlabelled), _mean([h for h, _ in pairs]), _mean([j for _, j in pairs]))
+    half = _Z * math.sqrt(_square_error(judge_unlabelled) + _square_error(moves))
+    low, high = (min(max(end, 0.0), 1.0) for end in (middle - half, middle + half))
+    return Interval(low, high) if low < high else None
+
+
+def observed_difference(true_difference: float, sensitivity: float, specificity: float) -> float:
+    """What is left of a difference between two agents when one judge errs alike on both: J times it (Youden's J)."""
+    return (sensitivity + specificity - 1) * true_difference
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _square_error(values: Sequence[float]) -> float:
+    mean = _mean(values)
+    return math.fsum([(value - mean) ** 2 for value in values]) / (len(values) - 1) / len(values)
