@@ -33,8 +33,8 @@ def pooled(runs: Iterable[Mapping[str, CasePasses]]) -> dict[str, CasePasses]:
 def both_rates(cases: Mapping[str, CasePasses], *, every_k: bool) -> dict[str, Any]:
     """The figures under both criteria, each as [strict, rescored].
 
-    They are means over cases with errors counted as fails, as `metrics` has them. k goes up to the samples that every
-    case has, or is that number alone.
+    They are means over cases with errors counted as fails, as `metrics` has them, which gives intervals too: none here,
+    where both numbers are of the same answers. k goes up to the samples that every case has, or is that number alone.
     """
     counts = [
         [Counts(one.planned, one.strict) for one in cases.values()],
@@ -42,13 +42,11 @@ def both_rates(cases: Mapping[str, CasePasses], *, every_k: bool) -> dict[str, A
     ]
     ks = usual_ks(min(c.planned for c in cases.values()))
     ks = ks if every_k else ks[-1:]
-    rates = [over_cases(one, 1, pass_at_k) for one in counts]
     return {
         "cases": len(cases),
         "planned": sum(c.planned for c in cases.values()),
         "passed": [sum(c.strict for c in cases.values()), sum(c.rescored for c in cases.values())],
-        "pass_rate": [rate.value for rate in rates],
-        "pass_rate_interval": [list(rate.interval) if rate.interval else None for rate in rates],
+        "pass_rate": _by_k(counts, [1], pass_at_k)["1"],
         "pass_at": _by_k(counts, ks, pass_at_k),
         "pass_hat": _by_k(counts, ks, pass_hat_k),
     }
