@@ -3,7 +3,7 @@
 Rescoring against the bare `re` loop over the same Parquet column, each in a process of its own and in turn, imports
 left out; both give a verdict with a reason for every sample and pattern, and the span of a hit. The ratio is the median
 of five pairs, in seconds of CPU over all threads, which other work on the machine disturbs least. Then 5,000 scripted
-samples through `evallib run`. Last, what `bench_scoring`, `bench_log` and `bench_review` measure.
+samples through `evallib run`. Last, what `bench_scoring`, `bench_log`, `bench_review` and `bench_preview` measure.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from statistics import median
 from typing import Any
 
 import bench_log
+import bench_preview
 import bench_review
 import bench_scoring
 
@@ -79,6 +80,8 @@ def main() -> int:
     bench_log.show(found["log"])
     found["review"] = bench_review.measure()
     bench_review.show(found["review"])
+    found["preview"] = bench_preview.measure(VOCABULARY.split())
+    bench_preview.show(found["preview"])
     (FOLDER / "bench.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     return 0
 
