@@ -242,6 +242,7 @@ def _add_reading(commands: Any) -> None:
     show.add_argument("--case", metavar="ID", help="the answers of this case in full, with their verdicts")
     show.add_argument("--failing", action="store_true", help="the answers that did not pass, in full")
     show.add_argument("--readings", action="store_true", help="what people said")
+    show.add_argument("--unmasked", action="store_true", help="credentials of answers as they are")
     metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
     metrics.add_argument("run", nargs="+")
     metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
@@ -292,7 +293,9 @@ def _add_reading(commands: Any) -> None:
 
 def _add_planning(adjudicate: argparse.ArgumentParser) -> None:
     adjudicate.add_argument("--plan", action="store_true", help="draw what is to be read, before anybody reads")
-    adjudicate.add_argument("--passes", type=int, metavar="N", help="strict passes drawn of each part (default 60)")
+    adjudicate.add_argument(
+        "--passes", type=int, metavar="N", help="strict passes drawn of each part, or up to a quarter more (default 60)"
+    )
     adjudicate.add_argument("--twice", type=float, metavar="SHARE", help="for two readers (default 0.1)")
     again = "shown to its reader again, blind, after a week (default 0.05)"
     adjudicate.add_argument("--again", type=float, metavar="SHARE", help=again)
@@ -336,6 +339,12 @@ def _add_ruling(commands: Any) -> None:
     for command in (lock, close):
         command.add_argument("--by", default="", metavar="NAME", help="who says so")
         command.add_argument("--reason", default="", metavar="TEXT")
+    words = (
+        "how criteria changed after answers were read: every rescoring, each author's predictions, each check's ledger"
+    )
+    criteria = _command(commands, "criteria", "criteria", words)
+    criteria.add_argument("subject", nargs="+", metavar="SUITE|RUN", help="runs, or suites whose stored runs are meant")
+    _json(criteria)
 
 
 def _add_keeping(commands: Any) -> None:

@@ -17,12 +17,12 @@ from evallib.errors import InputError
 from evallib.keeping import verify
 from evallib.previewing import preview
 from evallib.reviewing import adjudicate
-from evallib.ruling import close, lock
+from evallib.ruling import close, criteria, lock
 from evallib.stdout import counted, print_json, print_lines, visible
 
 __all__ = [
-    "adjudicate", "agreement", "calibrate", "close", "compare", "demo", "gate", "import_", "lock", "metrics", "report",
-    "rescore", "run", "serve_script", "show", "track", "validate", "verify",
+    "adjudicate", "agreement", "calibrate", "close", "compare", "criteria", "demo", "gate", "import_", "lock",
+    "metrics", "report", "rescore", "run", "serve_script", "show", "track", "validate", "verify",
 ]  # fmt: skip
 
 Arguments = argparse.Namespace
@@ -153,6 +153,7 @@ def serve_script(given: Arguments) -> int:
 
 def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
+    from evallib.masking import masks_of
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
     from evallib.store import open_run, read_log
@@ -172,8 +173,9 @@ def show(given: Arguments) -> int:
         verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
         for verdict in found.verdicts:
             verdicts.get((verdict.case_id, verdict.sample), []).append(verdict)
+        masks = None if given.unmasked else masks_of(*chosen)
         for sample in chosen:
-            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key]))
+            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key], masks))
     else:
         print_lines(sample_table(chosen, outcomes))
     return 0
@@ -250,6 +252,7 @@ def rescore(given: Arguments) -> int:
     from evallib.printing import rescored_lines
     from evallib.rescoring.apply import rescore as apply
     from evallib.rescoring.rules import Acceptance
+    from evallib.store import read_log
 
     _refuse_half_a_rescoring(given)
     runs = _open_runs(given)
@@ -266,6 +269,8 @@ def rescore(given: Arguments) -> int:
         print_json(rescored.as_dict())
     else:
         print_lines(rescored_lines(rescored.as_dict()))
+        if rescored.logged is not None:
+            print_lines(["", *_record(rescored, read_log(given.adjudications))])
     return 0
 
 
@@ -292,6 +297,17 @@ def _open_runs(given: Arguments) -> list[Any]:
     if len({found.id for found in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
     return runs
+
+
+def _record(rescored: Any, log: Any) -> list[str]:
+    """How its author's predictions came out so far, and how often each check it changes was amended."""
+    from evallib.criteria_lines import record_lines
+    from evallib.rescoring.ledger import amendments, predictions
+
+    changed = {change.check for change in rescored.entry.changes}
+    ledger = amendments([one.run for one in rescored.runs], log)
+    records = [one for one in predictions(log) if one.author == rescored.entry.author]
+    return record_lines(records, [one for one in ledger if one.check in changed])
 
 
 def report(given: Arguments) -> int:

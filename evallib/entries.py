@@ -189,7 +189,7 @@ class Plan(_Entry):
     runs: tuple[Text, ...] = Field(min_length=1)
     seed: int
     passes: int = Field(default=60, ge=1)
-    """Strict passes drawn of each run and check at most; all where there are no more."""
+    """Strict passes drawn of each run and check, and up to a quarter more; all where there are no more."""
     twice_share: float = Field(default=0, ge=0, le=1)
     again_share: float = Field(default=0, ge=0, le=1)
     again_days: int = Field(default=7, ge=0)

@@ -30,6 +30,7 @@ def preview_lines(impact: Impact) -> list[str]:
         *_rates(seen["rates"]),
         *_checks(seen["checks"], seen["costs"]),
         *[visible(f"left out: {one['run']}: {one['why']}") for one in seen["left_out"]],
+        visible(impact.rule),
         *[visible(f"the rescoring itself would be refused: {said}") for said in seen["would_refuse"]],
     ]
 

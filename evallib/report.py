@@ -29,7 +29,7 @@ __all__ = ["ReportOrder", "build_report", "execute", "notebook_parameters", "ref
 NOTEBOOKS = ("run", "reliability", "gate", "rescore", "adjudicate", "agreement")
 """What a report holds, in reading order, unless notebooks are named."""
 _OURS = ("run", "data", "adjudications")
-_SHOWN: dict[str, Literal] = {"sighted": True, "only": "strict=fail strict=error"}
+_SHOWN: dict[str, Literal] = {"query": "sighted strict=fail strict=error"}
 """How a report shows the queue unless told otherwise: it is for readers of figures, and nobody reads blind from it."""
 _PATIENCE = 300
 """Seconds for a kernel to start, or to hand over a cell's last words: a busy machine is slow, not broken."""

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from evallib.charts import About, Drawing, about, show, slope_chart
 from evallib.desk.tables import base_folder
-from evallib.entries import Rescoring
 from evallib.exhibits import Exhibits, open_exhibits
 from evallib.printing import number
 from evallib.records import POST_HOC_LABEL, STRICT, SampleKey, whole_seconds
-from evallib.rescoring.entry import rescoring_label
 from evallib.rescoring.impact import Impact, preview
+from evallib.rescoring.ledger import dated_rescorings, predictions
 from evallib.standing import standing_readings
 from evallib.stdout import counted
 from evallib.store import LoggedEntry, Run, read_log
-from evallib.store.log import view_name
 from evallib.triples import Triple, readings_of, triples, words_of
 from evallib.views import READ, View
 
@@ -110,8 +108,11 @@ class RescoreExhibits:
 
     def history(self) -> pd.DataFrame:
         """One row per rescoring in the log, of whatever run, oldest first: who, when, why, and how it turned out."""
-        entries = (entry for _, entry in self.log if isinstance(entry, Rescoring))
-        return _frame(map(_history_row, entries), "Nothing was ever rescored.")
+        return _frame(map(_history_row, dated_rescorings(self.log)), "Nothing was ever rescored.")
+
+    def predictions(self) -> pd.DataFrame:
+        """One row per author of a rescoring: how the flips they expected came out."""
+        return _frame((one._asdict() for one in predictions(self.log)), "Nothing was ever rescored.")
 
     @property
     def _view(self) -> View | None:
@@ -250,19 +251,16 @@ def _check_rows(impact: Impact) -> Iterator[dict[str, str]]:
         yield {"of the preview": f"check {one['check']}", "is": f"{said}{took}"}
 
 
-def _history_row(entry: Rescoring) -> dict[str, Any]:
-    flips = [flip for row in entry.runs for flip in row["flips"]]
-    expected = sum(bool(flip["expected"]) for flip in flips)
-    missed = sum(len(row["missed"]) for row in entry.runs)
-    reverse = sum(flip["to"] == "fail" for flip in flips)
-    changes = (f"{c.check}: {c.fix}{' (judgement)' * c.judgement}" for c in entry.changes)
+def _history_row(one: Mapping[str, Any]) -> dict[str, Any]:
+    changes = (f"{c['check']}: {c['fix']}{' (judgement)' * c['judgement']}" for c in one["changes"])
+    outcome = ", ".join(f"{one[word]} {word}" for word in ("expected", "unexpected", "missed", "reverse", "unread"))
     return {
-        "time": whole_seconds(entry.time),
-        "entry": view_name(entry),
-        "author": entry.author,
-        "reason": entry.reason,
-        "runs": ", ".join(str(row["run"]) for row in entry.runs),
+        "time": whole_seconds(one["time"]),
+        "view": one["view"],
+        "label": one["label"],
+        "author": one["author"],
+        "reason": one["reason"],
+        "runs": ", ".join(one["runs"]),
         "changes": "; ".join(changes),
-        "flips": f"{len(flips)}: {expected} expected, {len(flips) - expected} not, {missed} missed, {reverse} to fail",
-        "label": rescoring_label(entry),
+        "flips": f"{one['flips']}: {outcome}",
     }

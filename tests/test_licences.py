@@ -122,8 +122,11 @@ def test_a_kind_of_fix_that_the_rule_leaves_out_is_refused(home: Home) -> None:
 @pytest.mark.parametrize(
     ("suite", "fix", "said"),
     [
-        (WIDER, "weight", "calls the change of check 'says' of case 'c-1' weight, and what it measures differs"),
-        (WIDER, "description", "calls the change of check 'says' of case 'c-1' description, and what it measures"),
+        (WIDER, "weight", "check 'says' of case 'c-1' weight, and what the case's key gives it differs"),
+        (WIDER, "description", "check 'says' of case 'c-1' description, and what the case's key"),
+        (WIDER, "replace", "replace, and what the case's key gives it differs; .* as key or widen or narrow"),
+        (WIDER, "scope", "scope, and what the case's key gives it differs"),
+        (SUITE.replace("all_of: key.facts", "all_of: ['4']"), "key", "key, and what it measures differs"),
         (SUITE.replace("check: mentions,", "check: mentions, weight: 2,"), "widen", "widen, and its weight differs"),
         (SUITE.replace("max_words: 5", "max_words: 5, critical: true"), "widen", "widen, and whether it is critical"),
     ],

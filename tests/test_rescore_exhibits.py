@@ -122,8 +122,10 @@ def test_the_triple_names_how_strict_reading_and_rescored_stand(tmp_path: Path, 
 def test_every_rescoring_is_in_the_history_with_how_it_turned_out(tmp_path: Path, rescored: Run) -> None:
     (row,) = shown(tmp_path).history().to_dict("records")
     assert (row["author"], row["changes"], row["runs"]) == ("r1", "says: widen", "r-1")
-    assert row["flips"] == "1: 1 expected, 0 not, 0 missed, 0 to fail"
+    assert row["flips"] == "1: 1 expected, 0 unexpected, 0 missed, 0 reverse, 0 unread"
     assert row["label"].startswith(POST_HOC_LABEL)
+    (record,) = shown(tmp_path).predictions().to_dict("records")
+    assert (record["author"], record["expected"], record["missed"]) == ("r1", 1, 0)
 
 
 def test_a_named_suite_is_previewed_and_drawn_and_nothing_is_rescored(tmp_path: Path) -> None:

@@ -256,4 +256,6 @@ def test_the_command_line_locks_refuses_closes_and_accepts(
     done = json.loads(capsys.readouterr().out)
     assert done["label"] == "chosen after reading the answers; 1 flip unread, accepted by Bo"
     assert [flip["read"] for flip in done["flips"]] == ["read", "unread"]
+    assert [flip["sample"] for flip in done["unread"]] == [3]
+    assert (done["override"], "comes with evallib" in done["rule"]) == (entry_of(home).override, True)
     assert main(["verify", "r-1", *stored]) == 0

@@ -38,7 +38,7 @@ from evallib.rescoring.rules import (
     unread_words,
 )
 from evallib.reviewer import reviewer_name
-from evallib.rule import Rule, load_rule
+from evallib.rule import Rule, RuleInForce, load_rule
 from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
@@ -63,6 +63,8 @@ class Rescored(NamedTuple):
     judge_calls: int = 0
     judge_replies_kept: int = 0
     """Votes read from replies that were had before."""
+    rule: str = ""
+    """Which written rule allowed it, in a sentence."""
 
     def as_dict(self) -> dict[str, Any]:
         """The object `rescore --json` prints."""
@@ -74,6 +76,10 @@ class Rescored(NamedTuple):
             "judge_calls": self.judge_calls,
             "judge_replies_kept": self.judge_replies_kept,
             "predicted_after_preview": self.entry.predicted_after_preview,
+            "override": self.entry.override or None,
+            "judgement_calls": self.entry.judgement_calls,
+            "own_readings_only": self.entry.own_readings_only,
+            "rule": self.rule,
             "would_refuse": [],
             "post_hoc": True,
             "label": rescoring_label(self.entry),
@@ -94,6 +100,7 @@ def told(entry: Rescoring | None, runs: Sequence[RescoredRun]) -> dict[str, Any]
         "missed": [missed for one in runs for missed in one.missed],
         "elsewhere": [e.model_dump() for e in expects if e.run not in here],
         "reverse": [flip for flip in flips if flip["to"] == "fail"],
+        "unread": [flip for flip in flips if flip["read"] == "unread"],
     }
 
 
@@ -133,7 +140,7 @@ def rescore(  # what is rescored, by whose word, and who answers
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
     written = by_reviewer(written)
-    at = Session(runs, suite, text, adjudications, log, load_rule(adjudications).rule, jury)
+    at = Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury)
     for error in _refusals(at, written):
         raise error
     entry = _stamped(at, written)
@@ -159,8 +166,13 @@ class Session:
     text: bytes
     adjudications: Path
     log: Sequence[LoggedEntry]
-    rule: Rule
+    in_force: RuleInForce
     jury: Jury | None
+
+    @property
+    def rule(self) -> Rule:
+        """What holds for the log."""
+        return self.in_force.rule
 
     def computed(self, run: Run, entry: Rescoring, keep: Callable[[list[Verdict]], object] = len) -> RescoredRun:
         """The run under the new criteria, its flips held against what people read."""
@@ -278,7 +290,7 @@ def _written_beside(at: Session, entry: Rescoring, override: Override | None = N
         rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
         entry = entry.model_copy(update={"runs": rows})
         logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)
-        return Rescored(entry, rescored, logged, *_asked(at.jury))
+        return Rescored(entry, rescored, logged, *_asked(at.jury), at.in_force.said())
 
 
 def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str, Any]:

@@ -23,20 +23,30 @@ __all__ = [
     "refuse_unlisted",
 ]
 
-_MEASURING = ("widen", "narrow", "scope", "key", "replace")
 _FITTING = {
     "weight": ("weight",),
     "critical": ("criticality",),
-    "measures": _MEASURING,
+    "measures": ("widen", "narrow"),
+    "key": ("key", "widen", "narrow"),
+    "reach": ("scope", "widen", "narrow"),
+    "kind": ("replace", "widen", "narrow"),
     "added": ("narrow", "scope", "replace"),
     "removed": ("drop", "scope", "replace"),
     "description": ("description",),
 }
-"""What may differ in one check of one case, and the kinds of fix that say so."""
+"""What may differ in one check of one case, and the kinds of fix that say so.
+
+A pattern that is mended once more is no other check: only another kind is a replacement.
+"""
+_REACH = {"over"}
+"""Keys of checks that say what they read."""
 _IN_WORDS = {
     "weight": "its weight differs",
     "critical": "whether it is critical differs",
     "measures": "what it measures differs",
+    "key": "what the case's key gives it differs",
+    "reach": "what it reads differs",
+    "kind": "it is another kind of check",
     "added": "the check is new there",
     "removed": "the check is gone there",
 }
@@ -156,16 +166,20 @@ def _differing(run: Run, suite: Suite, case_id: str, name: str) -> set[str] | No
         return None
     if old is None or new is None:
         return {"added"} if new else {"removed"} if old else set()
-    return set(_parts(old, new))
+    same_key = run.suite.by_id[case_id].key == suite.by_id[case_id].key
+    return set(_parts(old, new, same_key=same_key))
 
 
-def _parts(old: Check, new: Check) -> Iterator[str]:
+def _parts(old: Check, new: Check, *, same_key: bool) -> Iterator[str]:
     if old.weight != new.weight:
         yield "weight"
     if old.critical != new.critical:
         yield "critical"
-    if old.measures() != new.measures():
-        yield "measures"
+    was, now = old.criteria(decisive=False), new.criteria(decisive=False)
+    if old.check != new.check:
+        yield "kind"
+    elif other := {name for name in was | now if was.get(name) != now.get(name)}:
+        yield "measures" if same_key and other - _REACH else "key" if other - _REACH else "reach"
     if old.description != new.description:
         yield "description"
 

@@ -68,6 +68,8 @@ class Impact:
     left_out: tuple[LeftOut, ...]
     costs: tuple[Cost, ...]
     would_refuse: tuple[str, ...]
+    rule: str = ""
+    """Which written rule would have to allow it, in a sentence."""
     judge_calls: int = 0
     judge_replies_kept: int = 0
 
@@ -103,6 +105,7 @@ class Impact:
             "costs": [cost.as_dict() for cost in self.costs],
             "left_out": [one._asdict() for one in self.left_out],
             "predicted_after_preview": False,
+            "rule": self.rule,
             "would_refuse": list(self.would_refuse),
             "post_hoc": True,
             "label": POST_HOC_LABEL,
@@ -179,13 +182,13 @@ def preview(
     log = read_log(adjudications)
     if entry_path and entry:
         refuse_misnamed(entry_path, entry, chosen, suite, log)
-    at = Session(chosen, suite, text, adjudications, log, load_rule(adjudications).rule, jury)
+    at = Session(chosen, suite, text, adjudications, log, load_rule(adjudications), jury)
     look = _Look(at, entry, _Logged(log), Kept(suite))
     seen = tuple(look.at_run(run) for run in chosen)
     asked = (jury.calls, jury.kept) if jury else (0, 0)
     refused = said_against(at, entry, [one.rescored for one in seen])
     stamp(at, entry)
-    return Impact(suite, entry, seen, tuple(left), look.tried.costs(), refused, *asked)
+    return Impact(suite, entry, seen, tuple(left), look.tried.costs(), refused, at.in_force.said(), *asked)
 
 
 def _sharing(runs: Sequence[Run], suite: Suite) -> list[Run]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evallib.entries import Close, Difference, Entry, Lock, Override, Plan, Reading, Rescoring, Resolution
 from evallib.errors import InputError
-from evallib.store.log import entry_of, log_path
+from evallib.store.log import entry_of, former_log_path, log_path
 
 __all__ = ["file_problems", "relation_problems"]
 
@@ -36,7 +36,8 @@ def file_problems(adjudications: Path, path: Path, now: datetime) -> tuple[Entry
     time = _utc(entry)
     if time is None:
         return entry, [f"{path}: time {entry.time!r} is no UTC time as the tool stamps it"]
-    if path != (right := log_path(adjudications, entry, content)):
+    right = log_path(adjudications, entry, content)
+    if path not in {right, former_log_path(adjudications, entry, content)}:
         return entry, [f"{path}: by its time, author and kind it belongs in {right}"]
     if time > now + _LEEWAY:
         return entry, [f"{path}: its time {entry.time} is more than 24 hours from now"]
