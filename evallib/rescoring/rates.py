@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evallib.metrics import usual_ks
-from evallib.statistics.estimators import Counts, over_cases, pass_at_k, pass_hat_k
+from evallib.statistics.estimators import Counts, pass_at_k, pass_hat_k
 
 __all__ = ["CasePasses", "both_rates", "pooled"]
+
+_Estimator = Callable[[int, int, int], float | None]
+"""pass@k or pass^k of n samples of which c pass; defined here for every case, as k goes up to what all of them have."""
 
 
 class CasePasses(NamedTuple):
@@ -52,5 +56,9 @@ def both_rates(cases: Mapping[str, CasePasses], *, every_k: bool) -> dict[str, A
     }
 
 
-def _by_k(counts: Sequence[Sequence[Counts]], ks: Sequence[int], estimator: Any) -> dict[str, list[float | None]]:
-    return {str(k): [over_cases(one, k, estimator).value for one in counts] for k in ks}
+def _by_k(counts: Sequence[Sequence[Counts]], ks: Sequence[int], estimator: _Estimator) -> dict[str, list[float]]:
+    return {str(k): [_mean([estimator(n, c, k) or 0.0 for n, c in one]) for one in counts] for k in ks}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
