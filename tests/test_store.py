@@ -370,9 +370,10 @@ def test_runs_that_hold_copies_of_one_suite_share_it_and_a_changed_copy_is_still
 
 def test_a_run_that_holds_some_samples_knows_no_others_and_leaves_the_run_as_it_was(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "five"]})
+    suite = run.suite
     held = run.holding(run.samples[:1], run.verdicts[:2])
     assert (list(held.by_key), list(held.verdicts_of)) == ([("c-1", 1)], [("c-1", 1)])
-    assert held.suite is run.suite
+    assert held.suite is suite
     assert len(run.samples) == 2
 
 
