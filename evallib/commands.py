@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from evallib.auditing import agreement
-from evallib.authoring import calibrate, validate
+from evallib.authoring import calibrate, regressions, seal, validate
 from evallib.collector import collector_paused
 from evallib.errors import InputError
 from evallib.keeping import verify
@@ -22,7 +22,7 @@ from evallib.stdout import counted, print_json, print_lines, visible
 
 __all__ = [
     "adjudicate", "agreement", "calibrate", "close", "compare", "criteria", "demo", "gate", "import_", "lock",
-    "metrics", "report", "rescore", "run", "serve_script", "show", "track", "validate", "verify",
+    "metrics", "regressions", "report", "rescore", "run", "seal", "serve_script", "show", "track", "validate", "verify",
 ]  # fmt: skip
 
 Arguments = argparse.Namespace
@@ -73,8 +73,8 @@ def run(given: Arguments) -> int:
             panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
             try:
                 finished = run_suite(
-                    path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar,
-                    tell=_tell,
+                    path, target, options, given.data, adjudications=given.adjudications, judge=panel,
+                    deadlines=deadlines, progress=progress_bar, tell=_tell,
                 )  # fmt: skip
             finally:
                 if panel is not None:
@@ -127,10 +127,10 @@ def _target_options(given: Arguments, deadlines: Any) -> Any:
 
 def _after_run(given: Arguments, finished: Any) -> int:
     from evallib.figures import load_figures
-    from evallib.printing import summary_lines
     from evallib.runner import token_drift
+    from evallib.summary_lines import summary_lines
 
-    figures = load_figures([finished], "strict", given.data, given.adjudications)
+    figures = load_figures([finished], "strict", given.data, given.adjudications, for_aggregates=True)
     summary, decision = figures.summary(), figures.decision()
     drift = token_drift(finished, given.data)
     if given.json:
@@ -184,10 +184,16 @@ def show(given: Arguments) -> int:
 def metrics(given: Arguments) -> int:
     """Figures of one view of one or several runs."""
     from evallib.figures import load_figures
-    from evallib.printing import summary_lines
+    from evallib.statistics.bootstrap import SEED
+    from evallib.summary_lines import summary_lines
 
-    figures = load_figures(given.run, given.view, given.data, given.adjudications)
-    summary = figures.summary(_whole_numbers(given.k, "--k"))
+    if given.seed is not None and given.interval != "bootstrap":
+        raise InputError("--seed is of the bootstrap; add --interval bootstrap")
+    bootstrap = (SEED if given.seed is None else given.seed) if given.interval == "bootstrap" else None
+    figures = load_figures(given.run, given.view, given.data, given.adjudications, for_aggregates=True)
+    if given.holdout:
+        return _gap(given, figures)
+    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap)
     if given.summary:
         print(visible(summary["caption"]), file=sys.stderr)  # beside the five fields, which a CI step reads
         summary = _five_fields(figures)
@@ -198,18 +204,31 @@ def metrics(given: Arguments) -> int:
     return 0
 
 
+def _gap(given: Arguments, figures: Any) -> int:
+    """The visible pass rate minus that of a sealed holdout."""
+    from evallib.figures import load_figures
+    from evallib.holdout import gap, gap_lines
+
+    if given.summary or given.k:
+        raise InputError("--holdout reports one gap of pass rates; leave out --summary and --k")
+    sealed = load_figures([given.holdout], "strict", given.data, given.adjudications, for_aggregates=True)
+    found = gap(figures, sealed)
+    if given.json:
+        print_json(found)
+    else:
+        print_lines(gap_lines(found))
+    return 0
+
+
 def _five_fields(figures: Any) -> dict[str, Any]:
     """The five fields article 3 reads: counts, rate, floor, and whether every required case passed each time."""
-    label = figures.label
-    outcomes, gate = figures.outcomes, figures.suite.gate
-    passed = int(outcomes["passed"].fillna(False).sum())
-    required = outcomes[outcomes["required"]]
+    label, gate = figures.label, figures.suite.gate
     return {
-        "passed": passed,
-        "failed": len(outcomes) - passed,
+        "passed": figures.passed,
+        "failed": figures.planned - figures.passed,
         "pass_rate": figures.summary()["pass_rate"],
         "minimum_pass_rate": gate.pass_rate if gate else None,
-        "required_cases_passed": bool(required["passed_deterministic"].fillna(False).all()),
+        "required_cases_passed": figures.required_cases_passed,
         **({"view": figures.view, "post_hoc": True, "label": label} if label else {}),
         **figures.readings,
     }
@@ -219,7 +238,7 @@ def gate(given: Arguments) -> int:
     """Decide the gate over one view of one run."""
     from evallib.figures import load_figures, load_gate
 
-    figures = load_figures([given.run], given.view, given.data, given.adjudications)
+    figures = load_figures([given.run], given.view, given.data, given.adjudications, for_aggregates=True)
     other = load_gate(given.gate, figures.suite) if given.gate else None
     decision = figures.decision(other)
     if given.json:
@@ -311,15 +330,28 @@ def _record(rescored: Any, log: Any) -> list[str]:
 
 
 def report(given: Arguments) -> int:
-    """Execute the notebooks into self-contained pages."""
-    from evallib.report import ReportOrder, build_report, refuse_report
+    """Execute the notebooks into self-contained pages; or write all that is published of some runs into one folder."""
+    from evallib.report import ReportOrder, build_report, refuse_report, report_files
 
+    if given.bundle:
+        return _bundle(given)
     asked = (given.data, given.adjudications, given.out, tuple(given.notebook), _pairs(given.parameter, "-p"))
-    orders = [ReportOrder(reference, *asked) for reference in given.run]
+    orders = [ReportOrder(reference, *asked, cell_seconds=given.cell_timeout) for reference in given.run]
     for order in orders:
         refuse_report(order)
     for order in orders:
-        print(build_report(order))
+        print_lines(map(str, report_files(build_report(order))))
+    return 0
+
+
+def _bundle(given: Arguments) -> int:
+    from evallib.publishing.bundle import make_bundle
+    from evallib.publishing.proof import bundle_digest
+
+    if given.notebook or given.parameter:
+        raise InputError("a bundle holds the whole report; leave out --notebook and -p, or leave out --bundle")
+    made = make_bundle(given.run, given.bundle, given.data, given.adjudications)
+    print_lines([f"{made}: digest {bundle_digest(made)}", f"prove it with `evallib verify {made}`"])
     return 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evallib.desk.flips import FlipQueue
-from evallib.printing import number, table
+from evallib.printing import number, regression_lines, table
 from evallib.rescoring.impact import Impact
 from evallib.stdout import counted, visible
 
@@ -30,6 +30,7 @@ def preview_lines(impact: Impact) -> list[str]:
         *_rates(seen["rates"]),
         *_checks(seen["checks"], seen["costs"]),
         *[visible(f"left out: {one['run']}: {one['why']}") for one in seen["left_out"]],
+        *map(visible, regression_lines(impact.regressions)),
         visible(impact.rule),
         *[visible(f"the rescoring itself would be refused: {said}") for said in seen["would_refuse"]],
     ]

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evallib.charts import Drawing, rate_chart, show
+from evallib.charts import Drawing, about, rate_chart, show
 from evallib.concordance.audit import Audit, Rate, StratumAudit
 from evallib.concordance.concord import Concord
 from evallib.concordance.disputes import Dispute
 from evallib.concordance.review import Review, review
 from evallib.desk.tables import base_folder
 from evallib.entries import Resolution
+from evallib.figures import Figures, load_figures
 from evallib.printing import corrected_words, interval, number
+from evallib.records import STRICT
 from evallib.statistics.agreement import Coefficient
 from evallib.store import open_run, read_log
 
@@ -29,6 +31,8 @@ class ReadingExhibits:
     """The readings of one run, ready to be shown. Frames hold untrusted text, so they are plain ones."""
 
     review: Review
+    figures: Figures
+    """Of the strict view, which says what the rates are of."""
 
     def agreement(self) -> pd.DataFrame:
         """One row per check and kind of label: n, every coefficient with its interval, and what was said how often."""
@@ -41,25 +45,33 @@ class ReadingExhibits:
 
     def audit(self) -> pd.DataFrame:
         """One row per check and strict word: what was drawn, read and found wrong, and what was picked by hand."""
-        return _frame(_stratum_row(one, stratum) for one in self.review.audits for stratum in one.strata if stratum.of)
+        rows = (_stratum_row(one, stratum) for one in self.review.audits for stratum in one.strata if stratum.of)
+        return self._captioned(_frame(rows))
 
     def rates(self) -> pd.DataFrame:
         """One row per check: the strict pass rate and the one corrected by reading, or why there is none."""
-        return _frame(_rate_row(one) for one in self.review.audits)
+        return self._captioned(_frame(_rate_row(one) for one in self.review.audits))
 
     def corrected(self) -> Drawing:
         """The same as a picture."""
-        return show(rate_chart(self.review.audits))
+        return show(rate_chart(self.review.audits, about=about(self.figures.summary())))
+
+    def _captioned(self, frame: pd.DataFrame) -> pd.DataFrame:
+        frame.attrs["caption"] = self.figures.caption
+        return frame
 
     def sentences(self) -> pd.DataFrame:
         """What each number licenses, in words."""
-        return _frame({"what the numbers allow to be said": said} for said in self.review.sentences())
+        said = self.review.sentences()
+        return self._captioned(_frame({"what the numbers allow to be said": one} for one in said))
 
 
 def open_readings(run: str, *, data: str | Path, adjudications: str | Path) -> ReadingExhibits:
     """What is known of the readings of a stored run; relative folders count from `base_folder`."""
     base = base_folder(data)
-    return ReadingExhibits(review([open_run(run, base / data)], read_log(base / adjudications)))
+    opened = open_run(run, base / data)
+    figures = load_figures([opened], STRICT, base / data, base / adjudications)
+    return ReadingExhibits(review([opened], read_log(base / adjudications)), figures)
 
 
 def _frame(rows: Iterable[dict[str, Any]], none: str = "Nothing was read.") -> pd.DataFrame:

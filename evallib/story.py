@@ -50,9 +50,9 @@ def story_rows(figures: Sequence[Figures]) -> Iterator[tuple[str, str]]:
 
 def _gate(figures: Figures) -> str:
     decision = figures.decision()
-    blocked = [rule.rule for rule in decision.rules if not rule.passed]
+    blocked = ", ".join(rule.rule for rule in decision.rules if not rule.passed)
     kind = f"no release decision: {decision.why_no_release}" if decision.why_no_release else "the release decision"
-    return f"{decision.decision}{f' by {chr(44).join(blocked)}' if blocked else ''} ({kind})."
+    return f"{decision.decision}{f' by {blocked}' if blocked else ''} ({kind})."
 
 
 def _rate(summary: Mapping[str, Any]) -> str:

@@ -127,6 +127,7 @@ def test_the_wheel_carries_notebooks_suites_and_the_recorded_run(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {f"evallib/_notebooks/{path.name}" for path in NOTEBOOKS} <= names
+    assert "evallib-0.1.0.data/scripts/evallib-evaluate" in names
     assert "evallib/_rule/RULE.yaml" in names
     assert {f"evallib/_suites/{suite}/suite.yaml" for suite in ("basics", "operations", "tickets")} <= names
     assert "evallib/_runs/basics-smollm2/run.json" in names

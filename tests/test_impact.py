@@ -18,7 +18,7 @@ from evallib.figures import load_figures
 from evallib.preview_lines import preview_lines
 from evallib.records import Sample, Verdict
 from evallib.rescoring.apply import load_rescoring, rescore, rescore_run
-from evallib.rescoring.costs import Tried
+from evallib.rescoring.costs import Trial
 from evallib.rescoring.impact import Impact, preview
 from evallib.rescoring.rates import CasePasses, both_rates, pooled
 from evallib.scoring import fold_all
@@ -265,7 +265,7 @@ def test_a_check_is_slow_that_takes_long_or_grows_faster_than_the_text(
     power: int, unit: float, slow: bool, line: int, growth: float | None
 ) -> None:
     work = Work()
-    tried = Tried(now=work.now)
+    tried = Trial(now=work.now)
     tried.add({"c-1": [work.check(power, unit)]}, [Sample("r", "c-1", n, answer="word " * 20) for n in range(1, 4)])
     (cost,) = tried.costs()
     assert (cost.check, cost.answers, cost.slow, cost.line) == ("short", 3, slow, line)

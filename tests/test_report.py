@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -12,12 +13,15 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from evallib.errors import InfrastructureError, InputError
 from evallib.exhibit_rows import flat_figures
 from evallib.figures import load_views
-from evallib.html_page import Section, clean_html, clean_svg, notebook_html
 from evallib.records import POST_HOC_LABEL
 from evallib.report import NOTEBOOKS, ReportOrder, build_report
+from evallib.report.page import Section, clean_html, clean_svg, notebook_html
 from tests.browser import PAYLOAD, chromium_browser
 from tests.making import stored_run
 from tests.test_exhibits import _loop
+
+USUAL = [name for name in NOTEBOOKS if name not in {"compare", "calibrate"}]
+"""What a report of one run that was rescored and read holds; nothing was calibrated."""
 
 
 class _Tables(HTMLParser):
@@ -49,7 +53,7 @@ class _Tables(HTMLParser):
 def _figures(page):
     """Column heading to {figure: JSON} of the table that holds them in full."""
     rows = next(table for table in _Tables(page).tables if "figure" in table[0])
-    return {name: {row[1]: row[place] for row in rows[1:]} for place, name in enumerate(rows[0]) if place > 1}
+    return {name: {row[0]: row[place] for row in rows[1:]} for place, name in enumerate(rows[0]) if place}
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +74,8 @@ def hostile(tmp_path_factory):
 
 def test_the_page_holds_every_notebook(loop):
     page = loop[2].read_text(encoding="utf-8")
-    assert re.findall(r'<section id="(\w+)">', page) == list(NOTEBOOKS)
-    assert page.count("<svg") >= 3
+    assert re.findall(r'<section id="(\w+)">', page) == USUAL
+    assert page.count("<svg") >= 6
 
 
 def test_the_top_of_the_page_says_what_each_view_comes_to(loop):
@@ -115,7 +119,7 @@ def test_another_run_gives_another_page(loop, hostile):
 
 def test_executed_copies_lie_in_the_output_folder_and_hold_no_widget_state(loop):
     copies = sorted(loop[2].with_suffix("").glob("*.ipynb"))
-    assert [copy.stem for copy in copies] == sorted(NOTEBOOKS)
+    assert [copy.stem for copy in copies] == sorted(USUAL)
     assert not [copy for copy in copies if "application/vnd.jupyter.widget-state" in copy.read_text(encoding="utf-8")]
 
 
@@ -125,6 +129,63 @@ def test_the_page_has_no_script_no_link_and_none_of_this_machines_paths(loop, ho
         assert not re.search(r"<(script|img|iframe|link|object)\b", text)
         assert not re.search(r"""(src|href)=["'](?!#)""", text)
         assert str(page.parent.parent) not in text
+
+
+def test_every_rate_in_a_table_is_one_of_the_runs_figures(loop):
+    data, log, page = loop
+    known = set()
+    for figures in load_views("r-1", data, log):
+        for _, text in flat_figures(figures.summary()):
+            found = json.loads(text)
+            flat = found if isinstance(found, list) else [found]
+            known |= {f"{one:.3f}" for one in flat if isinstance(one, float)}
+    shown = [table for table in _Tables(page.read_text(encoding="utf-8")).tables if "pass rate" in table[0]]
+    cells = [cell for table in shown for row in table[1:] for cell in row]
+    rates = {rate for cell in cells for rate in re.findall(r"\b[01]\.\d{3}\b", cell)}
+    assert rates
+    assert rates <= known
+
+
+def test_every_table_and_picture_of_rates_names_what_it_is_of(loop):
+    page = loop[2].read_text(encoding="utf-8")
+    tables = [table for table in re.findall(r"<table.*?</table>", page, re.DOTALL) if ">pass rate<" in table]
+    assert tables
+    assert all("<caption>Suite small (digest" in table for table in tables)
+    pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert all("Suite small (digest" in re.sub("<[^>]*>", " ", picture) for picture in pictures)
+
+
+def test_a_page_is_small_and_has_a_print_style(loop):
+    assert loop[2].stat().st_size < 3_000_000
+    assert "@media print" in loop[2].read_text(encoding="utf-8")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_whole_page_asks_for_nothing_and_its_words_stand_out(loop, chromium, scheme):
+    with chromium_browser(chromium) as browser:
+        page = browser.new_context(viewport={"width": 400, "height": 800}, color_scheme=scheme).new_page()
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(loop[2].as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
+        page.emulate_media(media="print")
+        page.emulate_media(media="screen")
+        assert asked == [loop[2].as_uri()]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        ink, paper = page.evaluate(
+            "[getComputedStyle(document.querySelector('figure text')).fill,"
+            " getComputedStyle(document.body).backgroundColor]"
+        )
+        (low, high) = sorted(_brightness(colour) for colour in (ink, paper))
+        assert (high + 0.05) / (low + 0.05) >= 7
+
+
+def _brightness(colour):
+    """Relative luminance (WCAG 2) of `rgb(...)`."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.mark.browser
@@ -143,7 +204,10 @@ def test_a_browser_opens_the_page_offline_and_runs_nothing_of_an_answer(hostile,
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"depth": "3"}, "no notebook of this report has a parameter 'depth'; there are run: failing, interactive"),
+        (
+            {"depth": "3"},
+            "no notebook of this report has a parameter 'depth'; there are report: interactive; run: failing,",
+        ),
         ({"failing": "many"}, "parameter 'failing' is 'many'; expected a whole number, as in failing=10"),
         ({"interactive": "perhaps"}, "parameter 'interactive' is 'perhaps'; expected true or false or none"),
         ({"run": "r-2"}, "parameter 'run' is set by the report itself"),
@@ -245,3 +309,25 @@ def test_a_notebook_that_refuses_its_parameters_leaves_no_folder(tmp_path, monke
     with pytest.raises(InputError, match="no"):
         build_report(ReportOrder("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "new" / "out", ("own",)))
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "kept"),
+    [
+        ("print('before'); import os; os.kill(os.getpid(), 9)", "own' (was not finished|did not reach)", "import os"),
+        ("print('before'); 1 / 0", "own' stopped with ZeroDivisionError", "before"),
+        ("print('before')\nimport time\ntime.sleep(60)", "own' has a cell that took more than 1 s", "before"),
+    ],
+)
+def test_what_stops_a_notebook_is_told_and_the_partial_copy_and_the_files_for_ci_stay(
+    tmp_path, monkeypatch, code, said, kept
+):
+    stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["five"]})
+    _own_notebook(tmp_path, code)
+    monkeypatch.chdir(tmp_path)
+    seconds = 1 if "sleep" in code else 60
+    order = ReportOrder("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "out", ("own",), cell_seconds=seconds)
+    with pytest.raises(InfrastructureError, match=said):
+        build_report(order)
+    assert kept in (tmp_path / "out/r-1/own.ipynb").read_text(encoding="utf-8")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"r-1", "r-1.md", "r-1.junit.xml", "r-1.json"}

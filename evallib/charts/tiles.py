@@ -87,10 +87,9 @@ def _tile(row: Mapping[str, Any], place: tuple[int, int], floor: float | None) -
     shown = "no score" if score is None else f"{score:.2f}"
     box = {"x": across + 0.04, "x2": across + 0.96, "y": down + 0.05, "y2": down + 0.95}
     under = "below" if below and score is not None else ""
-    lines = {"middle": across + 0.5, "top": down + 0.19, "centre": down + 0.4}
-    words = f"{shown} {under}".strip()
+    lines = {"middle": across + 0.5, "top": down + 0.16, "centre": down + 0.34, "under": down + 0.51}
     state = state_of(holds=not below)
-    return {**row, **box, **lines, "shown": shown, "words": words, "below": under, "state": state}
+    return {**row, **box, **lines, "shown": shown, "below": under, "state": state}
 
 
 def _dot(row: Mapping[str, Any], place: tuple[int, int], checks: Sequence[str]) -> dict[str, Any]:
@@ -101,7 +100,7 @@ def _dot(row: Mapping[str, Any], place: tuple[int, int], checks: Sequence[str]) 
     value = row["mean_value"]
     state = "not had" if value is None or row["not_scored"] else "full" if value >= 1 - 1e-9 else "less"
     x = across + 0.14 + 0.72 / in_row * (column + 0.5)
-    return {**row, "x": x, "y": down + 0.63 + 0.19 * line, "state": state}
+    return {**row, "x": x, "y": down + 0.68 + 0.17 * line, "state": state}
 
 
 def _tiles_panel(tiles: list[dict[str, Any]], dots: list[dict[str, Any]]) -> AltairChart:
@@ -111,7 +110,7 @@ def _tiles_panel(tiles: list[dict[str, Any]], dots: list[dict[str, Any]]) -> Alt
     wide, high = alt.Scale(domain=[0, _ACROSS], nice=False), alt.Scale(domain=[0, down], reverse=True, nice=False)
     # Every layer must leave out the axis: Vega-Lite 5 fails where one layer has none and another the usual one.
     x, middle = (alt.X(f"{name}:Q", axis=None, scale=wide) for name in ("x", "middle"))
-    y, top, centre = (alt.Y(f"{name}:Q", axis=None, scale=high) for name in ("y", "top", "centre"))
+    y, top, centre, under = (alt.Y(f"{n}:Q", axis=None, scale=high) for n in ("y", "top", "centre", "under"))
     base = on_rows(tiles)
     states = alt.Scale(domain=["pass", "blocked"], range=[GREY, VERMILLION])
     fill, rim = alt.Fill("state:N", scale=states, legend=None), alt.Stroke("state:N", scale=states, legend=None)
@@ -119,15 +118,16 @@ def _tiles_panel(tiles: list[dict[str, Any]], dots: list[dict[str, Any]]) -> Alt
         x, y, alt.X2("x2:Q"), alt.Y2("y2:Q"), fill, rim
     )
     names = base.mark_text(fontSize=10, limit=_TILE - 10, **WORDS).encode(middle, top, alt.Text("case_id:N"))
-    scores = base.mark_text(fontSize=13, fontWeight="bold", **WORDS).encode(middle, centre, alt.Text("words:N"))
+    scores = base.mark_text(fontSize=13, fontWeight="bold", **WORDS).encode(middle, centre, alt.Text("shown:N"))
+    below = base.mark_text(fontSize=10, **WORDS).encode(middle, under, alt.Text("below:N"))
     domain = ["full", "less", "not had"]
     colour = alt.Color("state:N", scale=alt.Scale(domain=domain, range=[GREEN, VERMILLION, GREY]), legend=None)
     shape = alt.Shape("state:N", scale=alt.Scale(domain=domain, range=["circle", "cross", "diamond"]), legend=None)
     tooltip = [alt.Tooltip(name) for name in ("case_id:N", "check_id:N", "mean_value:Q", "state:N")]
     drawn = on_rows(dots).mark_point(filled=True, size=58, opacity=1)
-    layers = (boxes, names, scores, drawn.encode(x, y, colour, shape, tooltip=tooltip))
+    layers = (boxes, names, scores, below, drawn.encode(x, y, colour, shape, tooltip=tooltip))
     return (
         alt.layer(*layers)
         .resolve_scale(color="independent", shape="independent", fill="independent", stroke="independent")
-        .properties(width=_TILE * _ACROSS, height=84 * down, view=alt.ViewConfig(stroke=None))
+        .properties(width=_TILE * _ACROSS, height=92 * down, view=alt.ViewConfig(stroke=None))
     )

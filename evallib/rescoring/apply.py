@@ -23,6 +23,7 @@ from evallib.rescoring.changes import (
 )
 from evallib.rescoring.entry import load_rescoring, refuse_misnamed, rescoring_label
 from evallib.rescoring.flips import Flip, held_against_readings
+from evallib.rescoring.lessons import Tried, tried
 from evallib.rescoring.licences import licensed_by_own_reading_only, refuse_unlicensed
 from evallib.rescoring.recomputing import RescoredRun, refuse_other_questions, rescore_run
 from evallib.rescoring.rejudging import to_be_asked
@@ -65,6 +66,8 @@ class Rescored(NamedTuple):
     """Votes read from replies that were had before."""
     rule: str = ""
     """Which written rule allowed it, in a sentence."""
+    regressions: Mapping[str, Any] | None = None
+    """What the changed suite says of the answers beside it that people read; None where none are there."""
 
     def as_dict(self) -> dict[str, Any]:
         """The object `rescore --json` prints."""
@@ -81,6 +84,7 @@ class Rescored(NamedTuple):
             "own_readings_only": self.entry.own_readings_only,
             "rule": self.rule,
             "would_refuse": [],
+            "regressions": self.regressions,
             "post_hoc": True,
             "label": rescoring_label(self.entry),
         }
@@ -140,7 +144,8 @@ def rescore(  # what is rescored, by whose word, and who answers
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
     written = by_reviewer(written)
-    at = Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury)
+    read = tried(suite_path, suite, log)
+    at = Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read)
     for error in _refusals(at, written):
         raise error
     entry = _stamped(at, written)
@@ -168,6 +173,7 @@ class Session:
     log: Sequence[LoggedEntry]
     in_force: RuleInForce
     jury: Jury | None
+    read: Tried
 
     @property
     def rule(self) -> Rule:
@@ -190,6 +196,7 @@ def said_against(at: Session, entry: Rescoring | None, rescored: Sequence[Rescor
     if entry is None:
         told.append(InputError(_NO_ENTRY))
         told += (error for run in at.runs for error in _refusal(refuse_locked, run, at.log))
+        told += map(InputError, at.read.refused)
     else:
         told += (*_refusals(at, entry), *_flip_refusals(at, entry, rescored))
     if unread := _unread(rescored):
@@ -240,6 +247,7 @@ def _refusals(at: Session, entry: Rescoring) -> Iterator[InputError]:
         yield from _refusal(_refuse_done, run, entry.slug, at.log)
     yield from _refusal(refuse_invented, at.runs, at.suite, entry)
     yield from _refusal(refuse_unlicensed, at.runs, entry, at.log, at.rule)
+    yield from map(InputError, at.read.refused)
 
 
 def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError]:
@@ -253,7 +261,7 @@ def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun
     """What a rescoring is refused for once it is computed, but for unread flips: the first of each run."""
     for one in rescored:
         if (verdict := one.against) is not None:
-            yield InputError(against_words(verdict, one.run.id))
+            yield InputError(against_words(verdict, one.run.id, entry))
         yield from islice(flip_problems(one.flips, entry, at.suite, one.outdated), 1)
 
 
@@ -290,7 +298,7 @@ def _written_beside(at: Session, entry: Rescoring, override: Override | None = N
         rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
         entry = entry.model_copy(update={"runs": rows})
         logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)
-        return Rescored(entry, rescored, logged, *_asked(at.jury), at.in_force.said())
+        return Rescored(entry, rescored, logged, *_asked(at.jury), at.in_force.said(), regressions=at.read.told)
 
 
 def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from evallib.checks.batch import Batch
 from evallib.records import Sample
 from evallib.suite import BoundCheck
 
-__all__ = ["Cost", "Tried"]
+__all__ = ["Cost", "Trial"]
 
 _MOST = 1000
 """Stored answers that one check is tried on."""
@@ -58,7 +58,7 @@ class Cost(NamedTuple):
 
 
 @dataclass
-class Tried:
+class Trial:
     """Stored answers put by for the changed checks, up to a thousand for each check id."""
 
     now: Callable[[], float] = time.process_time

@@ -14,10 +14,11 @@ from evallib.errors import IncompleteError, InputError
 from evallib.judging import Jury
 from evallib.records import POST_HOC_LABEL, SampleKey, Verdict
 from evallib.rescoring.apply import Session, by_reviewer, changed_suite, load_rescoring, said_against, stamp, told
-from evallib.rescoring.costs import Cost, Tried
+from evallib.rescoring.costs import Cost, Trial
 from evallib.rescoring.entry import refuse_misnamed
 from evallib.rescoring.flips import Batch, Flip, held_against_readings
 from evallib.rescoring.hits import Hit, new_hits
+from evallib.rescoring.lessons import tried
 from evallib.rescoring.rates import CasePasses, both_rates, pooled
 from evallib.rescoring.recomputing import Kept, RescoredRun, refuse_other_questions, rescore_run
 from evallib.rule import load_rule
@@ -70,6 +71,8 @@ class Impact:
     would_refuse: tuple[str, ...]
     rule: str = ""
     """Which written rule would have to allow it, in a sentence."""
+    regressions: Mapping[str, Any] | None = None
+    """What the changed suite says of the answers beside it that people read; None where none are there."""
     judge_calls: int = 0
     judge_replies_kept: int = 0
 
@@ -106,6 +109,7 @@ class Impact:
             "left_out": [one._asdict() for one in self.left_out],
             "predicted_after_preview": False,
             "rule": self.rule,
+            "regressions": self.regressions,
             "would_refuse": list(self.would_refuse),
             "post_hoc": True,
             "label": POST_HOC_LABEL,
@@ -182,13 +186,14 @@ def preview(
     log = read_log(adjudications)
     if entry_path and entry:
         refuse_misnamed(entry_path, entry, chosen, suite, log)
-    at = Session(chosen, suite, text, adjudications, log, load_rule(adjudications), jury)
+    read = tried(suite_path, suite, log)
+    at = Session(chosen, suite, text, adjudications, log, load_rule(adjudications), jury, read)
     look = _Look(at, entry, _Logged(log), Kept(suite))
     seen = tuple(look.at_run(run) for run in chosen)
     asked = (jury.calls, jury.kept) if jury else (0, 0)
     refused = said_against(at, entry, [one.rescored for one in seen])
     stamp(at, entry)
-    return Impact(suite, entry, seen, tuple(left), look.tried.costs(), refused, at.in_force.said(), *asked)
+    return Impact(suite, entry, seen, tuple(left), look.tried.costs(), refused, at.in_force.said(), read.told, *asked)
 
 
 def _sharing(runs: Sequence[Run], suite: Suite) -> list[Run]:
@@ -227,7 +232,7 @@ class _Look:
     entry: Rescoring | None
     logged: _Logged
     kept: Kept
-    tried: Tried = field(default_factory=Tried)
+    tried: Trial = field(default_factory=Trial)
     texts: int = _TEXTS
 
     def at_run(self, run: Run) -> RunImpact:

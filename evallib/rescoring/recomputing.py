@@ -69,9 +69,10 @@ def rescore_run(
         found = list(find_flips(run, suite, batch, expected))
         see(batch, found)
         flips += found
-        against = against or against_the_fix(batch.before, batch.after, ways)
-        keep(batch.after)
         outdated |= batch.outdated
+        told_of = {key: way for key, way in ways.items() if key[0] not in outdated}
+        against = against or against_the_fix(batch.before, batch.after, told_of)
+        keep(batch.after)
         carried += batch.carried
         recomputed += len(batch.after) - batch.carried
         del batch

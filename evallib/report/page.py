@@ -36,6 +36,7 @@ _SHAPES = frozenset({
     "polygon", "polyline", "rect", "stop", "svg", "text", "tspan", "title",
 })
 # fmt: on
+_CAPTION = re.compile("<caption>(.*?)</caption>", re.DOTALL)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -146,20 +147,20 @@ def notebook_html(section: Section, said: set[str] | None = None) -> str:
     for place, cell in enumerate(section.notebook.cells):
         if "lab" in cell.metadata.get("tags", []) or cell.source in said:
             continue
-        parts.append(_cell(cell, f"{section.name}-{place}-"))
+        parts.append(_cell(cell, f"{section.name}-{place}-", said))
         said |= {cell.source} if cell.cell_type == "markdown" else set()
     return "\n".join(parts)
 
 
-def _cell(cell: NotebookNode, prefix: str) -> str:
+def _cell(cell: NotebookNode, prefix: str, said: set[str]) -> str:
     if cell.cell_type == "markdown":
         from nbconvert.filters import markdown2html
 
-        said = clean_html(markdown2html(cell.source)).replace("¶</h", "</h")  # its link is not in the list
-        return f'<div class="said">{said}</div>'
+        words = clean_html(markdown2html(cell.source)).replace("¶</h", "</h")  # its link is not in the list
+        return f'<div class="said">{words}</div>'
     if cell.cell_type != "code" or "injected-parameters" in cell.metadata.get("tags", []):  # this machine's paths
         return ""
-    shown = "\n".join(_output(output, f"{prefix}{place}-") for place, output in enumerate(cell.outputs))
+    shown = "\n".join(_output(output, f"{prefix}{place}-", said) for place, output in enumerate(cell.outputs))
     if not shown:
         return ""
     if "folded" in cell.metadata.get("tags", []):
@@ -168,18 +169,35 @@ def _cell(cell: NotebookNode, prefix: str) -> str:
     return f"{shown}\n{code}"
 
 
-def _output(output: NotebookNode, prefix: str) -> str:
+def _output(output: NotebookNode, prefix: str, said: set[str]) -> str:
     if output.output_type == "stream":
         return _plain(output.text) if output.name == "stdout" else ""
     data: Mapping[str, Any] = output.get("data", {})
-    said = _text(data.get("text/plain", ""))
+    plain = _text(data.get("text/plain", ""))
     if "image/svg+xml" in data:
         picture = clean_svg(_text(data["image/svg+xml"]), prefix)
-        return f'<figure role="img" aria-label="{html.escape(said, quote=True)}">{picture}</figure>'
+        return f'<figure role="img" aria-label="{html.escape(plain, quote=True)}">{picture}</figure>'
     if "text/html" in data:
-        table = clean_html(_text(data["text/html"]))
+        table = _caption_once(clean_html(_text(data["text/html"])), said)
         return f'<div class="table{" numbered" * _is_numbered(table)}">{table}</div>'
-    return _plain(said)
+    return _plain(plain)
+
+
+def _caption_once(table: str, said: set[str]) -> str:
+    """A caption that stands on the page already is cut to what its figures are of."""
+    caption = _CAPTION.search(table)
+    if caption is None:
+        return table
+    if caption[1] not in said:
+        said.add(caption[1])
+        return table
+    short = [_first_sentence(line) for line in caption[1].split("<br>") if "view " in line]
+    cut = "<br>".join([*short, "In full at the first table with these figures."])
+    return f"{table[: caption.start(1)]}{cut}{table[caption.end(1) :]}"
+
+
+def _first_sentence(line: str) -> str:
+    return f"{line.partition('. ')[0].removesuffix('.')}."
 
 
 def _text(value: str | Sequence[str]) -> str:
@@ -196,14 +214,16 @@ def _plain(text: str) -> str:
     return f"<pre>{html.escape(_ANSI.sub('', text))}</pre>"
 
 
-def html_page(title: str, views: Sequence[ViewLine], sections: Iterable[Section]) -> str:
-    """The whole page: one line for each view, then the sections."""
+def html_page(
+    title: str, views: Sequence[ViewLine], sections: Iterable[Section], *, notices: Sequence[str] = ()
+) -> str:
+    """The whole page: what must be minded, one line for each view, then the sections."""
     parts, said = list(sections), set[str]()
     links = " ".join(f'<a href="#{html.escape(part.name)}">{html.escape(part.name)}</a>' for part in parts)
     bodies = "\n".join(
         f'<section id="{html.escape(part.name)}">\n{notebook_html(part, said)}\n</section>' for part in parts
     )
-    style = Path(__file__).with_name("html_page.css").read_text(encoding="utf-8")
+    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -219,6 +239,7 @@ def html_page(title: str, views: Sequence[ViewLine], sections: Iterable[Section]
 <header>
 <p class="kind">evallib report</p>
 <p class="title">{html.escape(title)}</p>
+{"".join(f'<p class="notice" role="note">{html.escape(one)}</p>' for one in notices)}
 <ul class="views">{"".join(_view(view) for view in views)}</ul>
 <nav>{links}</nav>
 </header>

@@ -1,0 +1,236 @@
+"""Reports: the notebooks executed over one run, joined into one HTML page that works offline, and files for CI."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from evallib._assets import notebook
+from evallib.errors import IncompleteError, InfrastructureError, InputError
+from evallib.figures import Figures, load_views
+from evallib.printing import corrected_words, interval, number
+from evallib.report.junit import junit_xml
+from evallib.report.kernel import execute, one_kernel, read_notebook
+from evallib.report.markdown import markdown_summary
+from evallib.report.page import Section, ViewLine, html_page
+from evallib.report.parameters import Literal, notebook_parameters, refuse_unknown, typed
+from evallib.report.unfinished import unfinished_files, unfinished_words
+from evallib.store import Run, open_run
+from evallib.store.calibrations import read_calibrations
+from evallib.store.files import replace_file
+from evallib.story import notices
+from evallib.views import READ, View
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+__all__ = ["NOTEBOOKS", "ReportOrder", "build_report", "refuse_report", "report_files"]
+
+NOTEBOOKS = ("report", "run", "reliability", "gate", "compare", "rescore", "adjudicate", "agreement", "calibrate")
+"""What a report holds, in reading order, unless notebooks are named."""
+_SHOWN: dict[str, Literal] = {"query": "sighted strict=fail strict=error"}
+"""How a report shows the queue unless told otherwise: it is for readers of figures, and nobody reads blind from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """One notebook that is going to be executed."""
+
+    name: str
+    source: NotebookNode
+    parameters: Mapping[str, Literal]
+    copy: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOrder:
+    """Which run a report is about, where it lies, where the report goes, and what is to be in it."""
+
+    reference: str
+    """The run: its id or folder."""
+    data: Path
+    adjudications: Path
+    out: Path
+    notebooks: Sequence[str] = ()
+    """By name; those that have something to show unless some are named."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    cell_seconds: int = 600
+    """How long one cell may take."""
+
+    def opened(self) -> list[Figures]:
+        """The views of the run, strict first."""
+        return load_views(self.reference, self.data, self.adjudications)
+
+
+def build_report(order: ReportOrder) -> Path:
+    """Execute notebooks over a run and join them into `<out>/<run id>.html`, replacing an older report of that run.
+
+    Beside it lie a summary (`.md`), one test per case (`.junit.xml`) and all figures (`.json`), also where a notebook
+    could not be finished; the executed copies lie in `<out>/<run id>/`, the unfinished too. Parameters that no notebook
+    has, or of another type, are refused before anything is executed. IncompleteError for a run that has not ended: its
+    report says on top how much is there.
+    """
+    if not (unfinished := open_run(order.reference, order.data)).complete:
+        _write_unfinished(unfinished, order.out)
+    opened = order.opened()
+    run, out = opened[0].views[0].run, order.out
+    planned = _planned(order, opened)
+    with _writing(out), _taken_back(out / run.id):
+        try:
+            sections = list(_executed(planned, run.id, order.cell_seconds))
+        except InfrastructureError:
+            _write_for_ci(opened, out)
+            raise
+        _write_for_ci(opened, out)
+        lines = [_view_line(figures) for figures in opened]
+        page = html_page(run.id, lines, sections, notices=notices(opened[0].views[0]))
+        path = out / f"{run.id}.html"
+        replace_file(path, page.encode())
+        return path
+
+
+def report_files(page: Path) -> list[Path]:
+    """The page and what lies beside it."""
+    return [page, *(page.with_name(f"{page.stem}.{end}") for end in ("md", "junit.xml", "json"))]
+
+
+def _write_for_ci(opened: Sequence[Figures], out: Path) -> None:
+    """The summary, the tests and the figures, each whole or not at all."""
+    name = opened[0].views[0].run.id
+    replace_file(out / f"{name}.md", markdown_summary(opened).encode())
+    replace_file(out / f"{name}.junit.xml", junit_xml(opened[0]).encode())
+    figures = json.dumps(_figures(opened), indent=1, ensure_ascii=False, allow_nan=False)
+    replace_file(out / f"{name}.json", f"{figures}\n".encode())
+
+
+def _write_unfinished(run: Run, out: Path) -> NoReturn:
+    """Say in every file that there is nothing to report yet; the caller learns it as an IncompleteError."""
+    page = out / f"{run.id}.html"
+    with _writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for path, text in zip(report_files(page), unfinished_files(run), strict=True):
+            replace_file(path, text.encode())
+    raise IncompleteError(f"run {run.id!r}: {unfinished_words(run)} {page} says so")
+
+
+def _figures(opened: Sequence[Figures]) -> dict[str, Any]:
+    """What `metrics --json` and `gate --json` print of strict, then of every later view."""
+    both = [{"metrics": one.summary(), "gate": one.decision().as_json()} for one in opened]
+    view = opened[0].views[0]
+    return {"run": view.run.id, "notices": notices(view), **both[0], "later_views": both[1:]}
+
+
+def refuse_report(order: ReportOrder) -> None:
+    """InputError for what `build_report` would refuse before it executes anything."""
+    if not open_run(order.reference, order.data).complete:
+        return  # its report says so, and says nothing else
+    _planned(order, order.opened())
+
+
+def _planned(order: ReportOrder, opened: Sequence[Figures]) -> list[_Planned]:
+    views = [figures.views[0] for figures in opened]
+    run, data, log = views[0].run, order.data, order.adjudications
+    ours = {"run": _name(run, data), "data": str(data.resolve()), "adjudications": str(log.resolve())}
+    names = order.notebooks or _worthwhile(views, data, order.parameters)
+    return _plan(names, order.out / run.id, ours, order.parameters)
+
+
+@contextlib.contextmanager
+def _taken_back(folder: Path) -> Iterator[None]:
+    """The folder of the executed copies; gone again, where this made it, when a notebook refuses its parameters."""
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except InputError:
+        if made:
+            shutil.rmtree(folder, ignore_errors=True)
+        for place in made[1:]:
+            place.rmdir()
+        raise
+
+
+def _view_line(figures: Figures) -> ViewLine:
+    """The headline of one view: pass rate with interval and counts, and what the gate says of it."""
+    summary, decision = figures.summary(), figures.decision()
+    passed = round(summary["pass_rate_micro"] * summary["planned"])
+    rate = f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}"
+    label = figures.label
+    why = "" if label else f": {decision.why_no_release}"
+    kind = "the release decision" if decision.release_decision else f"no release decision{why}"
+    errors = f", errors: {summary['errors']}" if summary["errors"] else ""
+    if "corrected" in summary:
+        rate += f" (corrected by reading: {corrected_words(summary['corrected'])})"
+    said = f"{rate}, {passed} of {summary['planned']} samples passed{errors}; gate {decision.decision} ({kind})"
+    return ViewLine(figures.view, said, label)
+
+
+def _name(run: Run, data: Path) -> str:
+    """The id where the run lies under `data`, else its folder: another folder's path is nobody's business."""
+    inside = run.folder.resolve() == (data / "runs" / run.id).resolve()
+    return run.id if inside else str(run.folder.resolve())
+
+
+def _worthwhile(views: Sequence[View], data: Path, given: Mapping[str, str]) -> list[str]:
+    """Rescorings, readings, calibrations and another run are shown where there are any: an empty table says nothing."""
+    names = [view.name for view in views]
+    left_out = {"rescore"} if not any(name.startswith("rescored:") for name in names) else set()
+    if READ not in names:
+        left_out |= {"adjudicate", "agreement"}
+    if not read_calibrations(data):
+        left_out.add("calibrate")
+    if not _asked_to_compare(given):
+        left_out.add("compare")
+    return [name for name in NOTEBOOKS if name not in left_out]
+
+
+def _asked_to_compare(given: Mapping[str, str]) -> bool:
+    """Whether a parameter was given that the notebook which compares has and no other: it needs a second run."""
+    known: dict[str, set[str]] = {}
+    for name in NOTEBOOKS:
+        with contextlib.suppress(InputError):
+            known[name] = set(notebook_parameters(read_notebook(notebook(name))))
+    others = set().union(*(found for name, found in known.items() if name != "compare"))
+    return bool(set(given) & (known.get("compare", set()) - others))
+
+
+def _plan(names: Sequence[str], folder: Path, ours: Mapping[str, str], given: Mapping[str, str]) -> list[_Planned]:
+    """What to execute with which parameters; InputError for a parameter that no notebook has."""
+    paths = {Path(name).stem: notebook(name) for name in dict.fromkeys(names)}
+    sources = {name: read_notebook(path) for name, path in paths.items()}
+    known = {name: notebook_parameters(source) for name, source in sources.items()}
+    refuse_unknown(given, known)
+    planned = []
+    for name, source in sources.items():
+        copy = folder / f"{name}.ipynb"
+        if copy.resolve() == paths[name].resolve():
+            raise InputError(f"{copy}: the executed copy would overwrite the notebook itself; choose another --out")
+        wanted = {one: typed(one, given[one], default) for one, default in known[name].items() if one in given}
+        placed = {one: value for one, value in ours.items() if one in known[name]}
+        shown = {one: value for one, value in _SHOWN.items() if one in known[name]}
+        planned.append(_Planned(name, source, {**shown, **wanted, **placed}, copy))
+    return planned
+
+
+def _executed(planned: Sequence[_Planned], run: str, cell_seconds: int) -> Iterator[Section]:
+    with one_kernel() as kernel:
+        for place, one in enumerate(planned, 1):
+            sys.stderr.write(f"report of {run}: {one.name} ({place} of {len(planned)})\n")
+            yield Section(one.name, execute(one.source, one.copy, one.parameters, kernel=kernel, seconds=cell_seconds))
+
+
+@contextlib.contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    """Turns what the disk says into one sentence: a missing right is the caller's (2), the rest is trouble (3)."""
+    try:
+        yield
+    except (PermissionError, FileExistsError, NotADirectoryError) as error:
+        raise InputError(f"{error.filename or out}: may not write here; choose another folder with --out") from error
+    except OSError as error:
+        raise InfrastructureError(f"{out}: the report cannot be written: {error.strerror or error}") from error
