@@ -126,8 +126,8 @@ def _target_options(given: Arguments, deadlines: Any) -> Any:
 
 def _after_run(given: Arguments, finished: Any) -> int:
     from evallib.figures import load_figures
-    from evallib.printing import summary_lines
     from evallib.runner import token_drift
+    from evallib.summary_lines import summary_lines
 
     figures = load_figures([finished], "strict", given.data, given.adjudications, for_aggregates=True)
     summary, decision = figures.summary(), figures.decision()
@@ -183,12 +183,16 @@ def show(given: Arguments) -> int:
 def metrics(given: Arguments) -> int:
     """Figures of one view of one or several runs."""
     from evallib.figures import load_figures
-    from evallib.printing import summary_lines
+    from evallib.statistics.bootstrap import SEED
+    from evallib.summary_lines import summary_lines
 
+    if given.seed is not None and given.interval != "bootstrap":
+        raise InputError("--seed is of the bootstrap; add --interval bootstrap")
+    bootstrap = (SEED if given.seed is None else given.seed) if given.interval == "bootstrap" else None
     figures = load_figures(given.run, given.view, given.data, given.adjudications, for_aggregates=True)
     if given.holdout:
         return _gap(given, figures)
-    summary = figures.summary(_whole_numbers(given.k, "--k"))
+    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap)
     if given.summary:
         print(visible(summary["caption"]), file=sys.stderr)  # beside the five fields, which a CI step reads
         summary = _five_fields(figures)
