@@ -253,6 +253,8 @@ def gate(given: Arguments) -> int:
     from evallib.figures import load_figures, load_gate
 
     figures = load_figures([given.run], given.view, given.data, given.adjudications, for_aggregates=True)
+    if given.gate and figures.sealed:
+        raise InputError("a sealed holdout is decided by its suite's own gate; other thresholds would sound it out")
     most = max(figures.views[0].run.plan["cases"].values())
     other = load_gate(given.gate, figures.suite, most) if given.gate else None
     decision = figures.decision(other)

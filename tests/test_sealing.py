@@ -137,7 +137,8 @@ def test_rates_come_out_and_no_case_check_or_answer(place: Place, capsys: pytest
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY", "--preview"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY"],
         ["regressions", "h-1", "--suite", "SUITE"], ["lock", "h-1", "--by", "Ann", "--reason", "x"],
-        ["metrics", "h-1", "--view", "read"],
+        ["metrics", "h-1", "--view", "read"], ["gate", "h-1", "--gate", "ENTRY"],
+        ["report", "h-1", "--notebook", "run"],
     ],
 )  # fmt: skip
 def test_whatever_shows_answers_refuses_in_one_sentence_and_writes_nothing(
