@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from evallib.checks.judge import Judge
     from evallib.judging import Jury
     from evallib.records import Sample, Verdict
+    from evallib.selfchecks.selfcheck import SelfCheck
     from evallib.suite import Suite
 
-__all__ = ["calibrate", "validate"]
+__all__ = ["calibrate", "regressions", "seal", "validate"]
 
 Arguments = argparse.Namespace
 _QUIET_S = 2.0
@@ -30,16 +31,20 @@ _QUIET_S = 2.0
 def validate(given: Arguments) -> int:
     """Load a suite, show its checks what they must pass and fail, and read it for what cannot be meant."""
     from evallib.printing import progress_bar
+    from evallib.rescoring.lessons import untrue
     from evallib.selfchecks.lint import lint
+    from evallib.selfchecks.regressions import load_regressions
     from evallib.selfchecks.selfcheck import self_check
+    from evallib.store import read_log
     from evallib.suite import load_suite
 
     suite = load_suite(given.suite, trust_code=given.trust_code)
-    shown = self_check(suite, progress=partial(progress_bar, unit="check", delay=_QUIET_S))
+    kept = load_regressions(given.suite, suite)
+    shown = self_check(suite, kept.kept, progress=partial(progress_bar, unit="check", delay=_QUIET_S))
     read = lint(suite, [_text_of(path) for path in given.prompt])
-    problems = [*shown.problems, *shown.unproven, *read.problems]
-    said = {"problems": problems, "warnings": list(read.warnings)}
-    totals = {**_totals(suite), "shown": shown.shown, **said}
+    problems = [*untrue(kept, read_log(given.adjudications)), *shown.problems, *shown.unproven, *read.problems]
+    said = {"problems": problems, "warnings": [*read.warnings, *shown.untried]}
+    totals = {**_totals(suite), "regressions": shown.regressions, "shown": shown.shown, **said}
     if given.json:
         print_json(totals)
     else:
@@ -51,7 +56,7 @@ def validate(given: Arguments) -> int:
             [
                 f"{suite.suite}: {cases}, {asked}",
                 f"digest {suite.digest}",
-                f"self-check: {counted(shown.shown, 'verdict')} on samples made for it, {probes}",
+                f"self-check: {counted(shown.shown, 'verdict')} on samples made for it, {probes}{_tried(shown)}",
                 *(f"{name[:-1]}: {text}" for name, texts in said.items() for text in texts),
             ]
         )
@@ -75,6 +80,49 @@ def _totals(suite: Suite) -> dict[str, Any]:
         "verdicts": sum(len(bounds) for bounds in suite.bound.values()),
         "probes": len(suite.probes),
     }
+
+
+def _tried(shown: SelfCheck) -> str:
+    many = shown.regressions + len(shown.untried)
+    return f", {shown.regressions} of {counted(many, 'answer')} that people read" if many else ""
+
+
+def regressions(given: Arguments) -> int:
+    """Write what people read beside a suite, so that every later criterion is tried on it; or say what is missing."""
+    from evallib.rescoring.lessons import learn, taught
+    from evallib.selfchecks.regressions import load_regressions
+    from evallib.store import open_run, read_log
+    from evallib.suite import load_suite
+
+    suite = load_suite(given.suite, trust_code=given.trust_code)
+    kept = load_regressions(given.suite, suite)
+    runs = [open_run(reference, given.data) for reference in given.run]
+    lessons = learn(runs, suite, kept, read_log(given.adjudications))
+    if lessons.otherwise:
+        raise InputError(f"{lessons.otherwise[0]}{_more(lessons.otherwise)}")
+    if given.check and lessons.new:
+        raise InputError(
+            f"{kept.path}: lacks {counted(len(lessons.new), 'answer')} that people read; leave --check out"
+        )
+    if lessons.new:
+        taught(kept, lessons)
+    bad = sum(one["must"] == "fail" for one in lessons.new)
+    what = f"{len(lessons.new)} added ({bad} that must fail, {len(lessons.new) - bad} that must pass)"
+    print_lines([f"{kept.path}: {what}, {lessons.known} there already", *lessons.in_clear])
+    return 0
+
+
+def seal(given: Arguments) -> int:
+    """Seal a holdout suite that lies outside the repository: by digest, for a number of runs."""
+    from evallib.sealing import make_seal, seal_suite
+    from evallib.suite import load_suite
+
+    suite = load_suite(given.suite, trust_code=given.trust_code)
+    asked = make_seal(suite, budget=given.budget, author=given.by, reason=given.reason)
+    logged = seal_suite(given.suite, suite, given.adjudications, asked)
+    runs = counted(given.budget, "run")
+    print_lines([f"sealed {suite.suite} (digest {suite.digest[:16]}) for {runs}: {logged.id}"])
+    return 0
 
 
 def _more(sentences: Sequence[str]) -> str:

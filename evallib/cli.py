@@ -164,7 +164,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-    for add in (_add_running, _add_reading, _add_reporting, _add_ruling, _add_keeping):
+    for add in (
+        _add_running, _add_reading, _add_learning, _add_sealing, _add_reporting, _add_ruling, _add_keeping,
+    ):  # fmt: skip
         add(commands)
     return parser
 
@@ -242,32 +244,35 @@ def _add_running(commands: Any) -> None:
     serve.add_argument("--port", type=int, default=0)
 
 
+def _add_metrics(commands: Any) -> None:
+    metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
+    metrics.add_argument("run", nargs="+")
+    metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
+    metrics.add_argument("--k", default="", metavar="1,2,5")
+    metrics.add_argument("--holdout", default="", metavar="RUN", help="visible minus this run of a sealed suite")
+    metrics.add_argument(
+        "--interval", choices=["wilson", "bootstrap"], default="wilson",
+        help="bootstrap: cases drawn again 10,000 times, beside the intervals that are always there",
+    )  # fmt: skip
+    metrics.add_argument("--seed", type=int, metavar="K", help="seed of the bootstrap (default 20)")
+    metrics.add_argument("--summary", action="store_true", help="five fields, as a CI step reads them")
+    _json(metrics)
+
+
 def _add_reading(commands: Any) -> None:
     show = _command(commands, "show", "show", "print a run: one line per sample, answers in full, or readings")
     show.add_argument("run")
     show.add_argument("--case", metavar="ID", help="the answers of this case in full, with their verdicts")
     show.add_argument("--failing", action="store_true", help="the answers that did not pass, in full")
     show.add_argument("--readings", action="store_true", help="what people said")
-    metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
-    metrics.add_argument("run", nargs="+")
-    metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
-    metrics.add_argument("--k", default="", metavar="1,2,5")
-    metrics.add_argument("--summary", action="store_true", help="five fields, as a CI step reads them")
-    _json(metrics)
+    show.add_argument("--unmasked", action="store_true", help="credentials of answers as they are")
+    _add_metrics(commands)
     gate = _command(commands, "gate", "gate", "decide the release gate over one view of one run")
     gate.add_argument("run")
     gate.add_argument("--view", default="strict")
     gate.add_argument("--gate", type=Path, metavar="FILE", help="other thresholds than the suite's own")
     gate.add_argument("--exit-code", action="store_true", help="status 1 when blocked")
     _json(gate)
-    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
-    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
-    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
-    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
-    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
-    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
-    _trust_code(calibrate)
-    _json(calibrate)
     compare = _command(commands, "compare", "compare", "the views of one run side by side")
     compare.add_argument("run")
     compare.add_argument("--views", default="", metavar="A,B", help="views to set side by side (default: all)")
@@ -296,9 +301,38 @@ def _add_reading(commands: Any) -> None:
     _json(agreement)
 
 
+def _add_learning(commands: Any) -> None:
+    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
+    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
+    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
+    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
+    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
+    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
+    _trust_code(calibrate)
+    _json(calibrate)
+    words = "write what people read beside a suite, so that every later criterion is tried on it"
+    learned = _command(commands, "regressions", "regressions", words)
+    learned.add_argument("run", nargs="+")
+    learned.add_argument("--suite", type=suite_path, required=True)
+    learned.add_argument("--check", action="store_true", help="write nothing; status 2 where the file lacks something")
+    _trust_code(learned)
+
+
+def _add_sealing(commands: Any) -> None:
+    words = "seal a holdout suite outside the repository: a counted number of runs, and rates alone come out"
+    sealed = _command(commands, "seal", "seal", words)
+    sealed.add_argument("suite", type=Path)
+    sealed.add_argument("--budget", type=int, required=True, metavar="N", help="how many runs there may ever be")
+    sealed.add_argument("--by", default="", metavar="NAME")
+    sealed.add_argument("--reason", default="")
+    _trust_code(sealed)
+
+
 def _add_planning(adjudicate: argparse.ArgumentParser) -> None:
     adjudicate.add_argument("--plan", action="store_true", help="draw what is to be read, before anybody reads")
-    adjudicate.add_argument("--passes", type=int, metavar="N", help="strict passes drawn of each part (default 60)")
+    adjudicate.add_argument(
+        "--passes", type=int, metavar="N", help="strict passes drawn of each part, or up to a quarter more (default 60)"
+    )
     adjudicate.add_argument("--twice", type=float, metavar="SHARE", help="for two readers (default 0.1)")
     again = "shown to its reader again, blind, after a week (default 0.05)"
     adjudicate.add_argument("--again", type=float, metavar="SHARE", help=again)
@@ -325,6 +359,8 @@ def _add_reporting(commands: Any) -> None:
     report.add_argument("run", nargs="+")
     report.add_argument("--notebook", action="append", default=[], metavar="N", help="only this notebook; repeatable")
     report.add_argument("--out", type=Path, default=Path("build/report"))
+    words = "write all that is published of the runs into this new folder, which proves itself"
+    report.add_argument("--bundle", type=Path, metavar="DIR", help=words)
     report.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
     limit = "how long one cell may take (default 600)"
     report.add_argument("--cell-timeout", type=_seconds, default=600, metavar="S", help=limit)
@@ -342,6 +378,12 @@ def _add_ruling(commands: Any) -> None:
     for command in (lock, close):
         command.add_argument("--by", default="", metavar="NAME", help="who says so")
         command.add_argument("--reason", default="", metavar="TEXT")
+    words = (
+        "how criteria changed after answers were read: every rescoring, each author's predictions, each check's ledger"
+    )
+    criteria = _command(commands, "criteria", "criteria", words)
+    criteria.add_argument("subject", nargs="+", metavar="SUITE|RUN", help="runs, or suites whose stored runs are meant")
+    _json(criteria)
 
 
 def _add_keeping(commands: Any) -> None:
@@ -354,7 +396,7 @@ def _add_keeping(commands: Any) -> None:
         "--tools", type=Path, metavar="FILE", help="adk-evalset: the target's tools, to check names by"
     )
     verify = _command(commands, "verify", "verify", "hash every stored file again, and check the log")
-    verify.add_argument("run", help="a run id, a run folder, a data folder, or a log of adjudications alone")
+    verify.add_argument("run", help="a run, a data folder, a log of adjudications alone, or a bundle")
     verify.add_argument("--since", default="", metavar="REV", help="git: entries may only have been added since then")
 
 

@@ -11,17 +11,17 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from evallib.auditing import agreement
-from evallib.authoring import calibrate, validate
+from evallib.authoring import calibrate, regressions, seal, validate
 from evallib.collector import collector_paused
 from evallib.errors import InputError
 from evallib.keeping import verify
 from evallib.reviewing import adjudicate
-from evallib.ruling import close, lock
+from evallib.ruling import close, criteria, lock
 from evallib.stdout import counted, print_json, print_lines, visible
 
 __all__ = [
-    "adjudicate", "agreement", "calibrate", "close", "compare", "demo", "gate", "import_", "lock", "metrics", "report",
-    "rescore", "run", "serve_script", "show", "track", "validate", "verify",
+    "adjudicate", "agreement", "calibrate", "close", "compare", "criteria", "demo", "gate", "import_", "lock",
+    "metrics", "regressions", "report", "rescore", "run", "seal", "serve_script", "show", "track", "validate", "verify",
 ]  # fmt: skip
 
 Arguments = argparse.Namespace
@@ -72,8 +72,8 @@ def run(given: Arguments) -> int:
             panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
             try:
                 finished = run_suite(
-                    path, target, options, given.data, judge=panel, deadlines=deadlines, progress=progress_bar,
-                    tell=_tell,
+                    path, target, options, given.data, adjudications=given.adjudications, judge=panel,
+                    deadlines=deadlines, progress=progress_bar, tell=_tell,
                 )  # fmt: skip
             finally:
                 if panel is not None:
@@ -126,10 +126,10 @@ def _target_options(given: Arguments, deadlines: Any) -> Any:
 
 def _after_run(given: Arguments, finished: Any) -> int:
     from evallib.figures import load_figures
-    from evallib.printing import summary_lines
     from evallib.runner import token_drift
+    from evallib.summary_lines import summary_lines
 
-    figures = load_figures([finished], "strict", given.data, given.adjudications)
+    figures = load_figures([finished], "strict", given.data, given.adjudications, for_aggregates=True)
     summary, decision = figures.summary(), figures.decision()
     drift = token_drift(finished, given.data)
     if given.json:
@@ -152,6 +152,7 @@ def serve_script(given: Arguments) -> int:
 
 def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
+    from evallib.masking import masks_of
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
     from evallib.store import open_run, read_log
@@ -171,8 +172,9 @@ def show(given: Arguments) -> int:
         verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
         for verdict in found.verdicts:
             verdicts.get((verdict.case_id, verdict.sample), []).append(verdict)
+        masks = None if given.unmasked else masks_of(*chosen)
         for sample in chosen:
-            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key]))
+            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key], masks))
     else:
         print_lines(sample_table(chosen, outcomes))
     return 0
@@ -181,10 +183,16 @@ def show(given: Arguments) -> int:
 def metrics(given: Arguments) -> int:
     """Figures of one view of one or several runs."""
     from evallib.figures import load_figures
-    from evallib.printing import summary_lines
+    from evallib.statistics.bootstrap import SEED
+    from evallib.summary_lines import summary_lines
 
-    figures = load_figures(given.run, given.view, given.data, given.adjudications)
-    summary = figures.summary(_whole_numbers(given.k, "--k"))
+    if given.seed is not None and given.interval != "bootstrap":
+        raise InputError("--seed is of the bootstrap; add --interval bootstrap")
+    bootstrap = (SEED if given.seed is None else given.seed) if given.interval == "bootstrap" else None
+    figures = load_figures(given.run, given.view, given.data, given.adjudications, for_aggregates=True)
+    if given.holdout:
+        return _gap(given, figures)
+    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap)
     if given.summary:
         print(visible(summary["caption"]), file=sys.stderr)  # beside the five fields, which a CI step reads
         summary = _five_fields(figures)
@@ -195,18 +203,31 @@ def metrics(given: Arguments) -> int:
     return 0
 
 
+def _gap(given: Arguments, figures: Any) -> int:
+    """The visible pass rate minus that of a sealed holdout."""
+    from evallib.figures import load_figures
+    from evallib.holdout import gap, gap_lines
+
+    if given.summary or given.k:
+        raise InputError("--holdout reports one gap of pass rates; leave out --summary and --k")
+    sealed = load_figures([given.holdout], "strict", given.data, given.adjudications, for_aggregates=True)
+    found = gap(figures, sealed)
+    if given.json:
+        print_json(found)
+    else:
+        print_lines(gap_lines(found))
+    return 0
+
+
 def _five_fields(figures: Any) -> dict[str, Any]:
     """The five fields article 3 reads: counts, rate, floor, and whether every required case passed each time."""
-    label = figures.label
-    outcomes, gate = figures.outcomes, figures.suite.gate
-    passed = int(outcomes["passed"].fillna(False).sum())
-    required = outcomes[outcomes["required"]]
+    label, gate = figures.label, figures.suite.gate
     return {
-        "passed": passed,
-        "failed": len(outcomes) - passed,
+        "passed": figures.passed,
+        "failed": figures.planned - figures.passed,
         "pass_rate": figures.summary()["pass_rate"],
         "minimum_pass_rate": gate.pass_rate if gate else None,
-        "required_cases_passed": bool(required["passed_deterministic"].fillna(False).all()),
+        "required_cases_passed": figures.required_cases_passed,
         **({"view": figures.view, "post_hoc": True, "label": label} if label else {}),
         **figures.readings,
     }
@@ -216,7 +237,7 @@ def gate(given: Arguments) -> int:
     """Decide the gate over one view of one run."""
     from evallib.figures import load_figures, load_gate
 
-    figures = load_figures([given.run], given.view, given.data, given.adjudications)
+    figures = load_figures([given.run], given.view, given.data, given.adjudications, for_aggregates=True)
     other = load_gate(given.gate, figures.suite) if given.gate else None
     decision = figures.decision(other)
     if given.json:
@@ -249,7 +270,7 @@ def rescore(given: Arguments) -> int:
     from evallib.printing import rescored_lines
     from evallib.rescoring.apply import rescore as apply
     from evallib.rescoring.rules import Acceptance
-    from evallib.store import open_run
+    from evallib.store import open_run, read_log
 
     runs = [open_run(reference, given.data) for reference in given.run]
     if len({found.id for found in runs}) < len(runs):
@@ -269,19 +290,45 @@ def rescore(given: Arguments) -> int:
         print_json(rescored.as_dict())
     else:
         print_lines(rescored_lines(rescored.as_dict()))
+        if rescored.logged is not None:
+            print_lines(["", *_record(rescored, read_log(given.adjudications))])
     return 0
 
 
+def _record(rescored: Any, log: Any) -> list[str]:
+    """How its author's predictions came out so far, and how often each check it changes was amended."""
+    from evallib.criteria_lines import record_lines
+    from evallib.rescoring.ledger import amendments, predictions
+
+    changed = {change.check for change in rescored.entry.changes}
+    ledger = amendments([one.run for one in rescored.runs], log)
+    records = [one for one in predictions(log) if one.author == rescored.entry.author]
+    return record_lines(records, [one for one in ledger if one.check in changed])
+
+
 def report(given: Arguments) -> int:
-    """Execute the notebooks into self-contained pages."""
+    """Execute the notebooks into self-contained pages; or write all that is published of some runs into one folder."""
     from evallib.report import ReportOrder, build_report, refuse_report, report_files
 
+    if given.bundle:
+        return _bundle(given)
     asked = (given.data, given.adjudications, given.out, tuple(given.notebook), _pairs(given.parameter, "-p"))
     orders = [ReportOrder(reference, *asked, cell_seconds=given.cell_timeout) for reference in given.run]
     for order in orders:
         refuse_report(order)
     for order in orders:
         print_lines(map(str, report_files(build_report(order))))
+    return 0
+
+
+def _bundle(given: Arguments) -> int:
+    from evallib.publishing.bundle import make_bundle
+    from evallib.publishing.proof import bundle_digest
+
+    if given.notebook or given.parameter:
+        raise InputError("a bundle holds the whole report; leave out --notebook and -p, or leave out --bundle")
+    made = make_bundle(given.run, given.bundle, given.data, given.adjudications)
+    print_lines([f"{made}: digest {bundle_digest(made)}", f"prove it with `evallib verify {made}`"])
     return 0
 
 

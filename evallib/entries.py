@@ -15,8 +15,8 @@ from evallib.strict_yaml import Document, Written, first_problem, parse_flat
 
 __all__ = [
     "CAUSES", "FIXES", "READINGS", "Accepted", "Cause", "Change", "Close", "Difference", "Entry", "Expectation", "Fix",
-    "Lock", "Override", "Plan", "Reading", "Rescoring", "Resolution", "Rubric", "Stratum", "Text", "Withdrawal",
-    "entry_text", "moment", "read_entry", "read_flat",
+    "Lock", "Override", "Plan", "Reading", "Rescoring", "Resolution", "Rubric", "Seal", "Stratum", "Text", "Use",
+    "Withdrawal", "entry_text", "moment", "read_entry", "read_flat",
 ]  # fmt: skip
 
 READINGS = ("pass", "fail", "infra", "unsure")
@@ -189,7 +189,7 @@ class Plan(_Entry):
     runs: tuple[Text, ...] = Field(min_length=1)
     seed: int
     passes: int = Field(default=60, ge=1)
-    """Strict passes drawn of each run and check at most; all where there are no more."""
+    """Strict passes drawn of each run and check, and up to a quarter more; all where there are no more."""
     twice_share: float = Field(default=0, ge=0, le=1)
     again_share: float = Field(default=0, ge=0, le=1)
     again_days: int = Field(default=7, ge=0)
@@ -306,11 +306,33 @@ class Override(_Entry):
     reason: Text
 
 
-Entry = Reading | Difference | Withdrawal | Resolution | Rubric | Plan | Rescoring | Lock | Close | Override
-_KINDS: dict[str, type[Entry]] = {
-    model.model_fields["kind"].default: model
-    for model in (Reading, Difference, Withdrawal, Resolution, Rubric, Plan, Rescoring, Lock, Close, Override)
-}
+class Seal(_Entry):
+    """A holdout suite outside the repository: known by its digest, run a few times, its answers never shown."""
+
+    kind: Literal["seal"] = "seal"
+    suite: Text
+    suite_digest: Text
+    questions: tuple[Text, ...] = Field(min_length=1)
+    """Digests (16 hex) of what its cases ask, blanks, case and punctuation aside: a copy is known by them."""
+    budget: int = Field(ge=1)
+    """How many runs of it there may ever be."""
+    reason: Text
+
+
+class Use(_Entry):
+    """One run of a sealed suite, written before its first sample: a run that was killed counts."""
+
+    kind: Literal["use"] = "use"
+    seal: Text
+    """Id of the seal."""
+    run: Text
+    suite_digest: Text
+
+
+Entry = (
+    Reading | Difference | Withdrawal | Resolution | Rubric | Plan | Rescoring | Lock | Close | Override | Seal | Use
+)
+_KINDS: dict[str, type[Entry]] = {model.model_fields["kind"].default: model for model in get_args(Entry)}
 
 
 def entry_text(text: str) -> str:

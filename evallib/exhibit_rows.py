@@ -165,6 +165,7 @@ def flip_rows(row: Mapping[str, Any]) -> Iterator[list[Any]]:
     for flip in row["flips"]:
         word = "expected" if flip["expected"] else "UNEXPECTED"
         word += ", reverse" if flip["to"] == "fail" else ""
+        word += ", UNREAD" if flip.get("read") == "unread" else ""
         checks = ", ".join(flip["checks"])
         yield [flip["case_id"], flip["sample"], flip["from"], flip["to"], checks, word]
     for missed in row["missed"]:

@@ -39,6 +39,7 @@ from evallib.exhibit_rows import (
 )
 from evallib.figures import Figures, load_views
 from evallib.gate import Decision
+from evallib.masking import Masks, masks_of
 from evallib.metrics import curves, passes_histogram, per_case, per_case_check
 from evallib.printing import corrected_words, sample_lines
 from evallib.records import POST_HOC_LABEL, STRICT
@@ -129,21 +130,24 @@ class Exhibits:
         chosen = [self.view(view)] if view else self.views
         columns = ["case_id", "sample", "sample_status", "reason"]
         first = chosen[0].outcomes
-        frame = first[columns].copy()
+        frame = first[columns].assign(reason=first["reason"].map(Masks().mask))
         for place, figures in enumerate(chosen, 2):
             frame.insert(place, heading(self._summary(figures.view)), list(outcome_words(figures.outcomes)))
-        frame.insert(2 + len(chosen), f"score ({chosen[0].view})", first["score"])
+        frame.insert(2 + len(chosen), f"score: {heading(self._summary(chosen[0].view))}", first["score"])
         return pd.DataFrame(frame)
 
     def failing(self, most: int = 10, view: str = STRICT) -> str:
-        """The answers that did not pass, as plain text with control characters spelled out, at most `most`."""
+        """The answers that did not pass, at most `most`: plain text, credentials masked, control characters named."""
         (one,) = self.view(view).views
         keys = [key for key, outcome in one.outcomes.items() if not outcome.passed]
         by_key = {sample.key: sample for sample in self.run.samples}
-        lines = [f"{min(most, len(keys))} of {len(keys)} answers that did not pass in view {view}", ""]
-        for key in keys[: max(most, 0)]:
+        named = heading(self._summary(view))
+        lines = [f"{min(most, len(keys))} of {len(keys)} answers that did not pass in view {named}", ""]
+        shown = keys[: max(most, 0)]
+        masks = masks_of(*map(by_key.__getitem__, shown))
+        for key in shown:
             verdicts = [v for v in one.verdicts if (v.case_id, v.sample) == key]
-            lines += sample_lines(by_key[key], verdicts, one.outcomes[key])
+            lines += sample_lines(by_key[key], verdicts, one.outcomes[key], masks)
         return "\n".join(lines)
 
     def curves(self, k: str = "") -> pd.DataFrame:

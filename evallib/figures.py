@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from evallib.caption import Origin
 from evallib.coverage import Part, read_words, unequal_words
 from evallib.errors import InputError
-from evallib.gate import Decision, Gate, decide
+from evallib.gate import Decision, Gate, decide, without_answers
 from evallib.metrics import Summary, summarise
 from evallib.origin import origin_of
-from evallib.records import canonical_json
+from evallib.records import STRICT, canonical_json
 from evallib.sense import unreachable
 from evallib.store import Run, open_run, read_log
 from evallib.strict_yaml import load_yaml, read_as
@@ -66,26 +66,66 @@ class Figures:
         said = [_read_sentence(view) for view in self.views if view.parts]
         return " ".join([*said, *filter(None, [unequal_words(self.parts)])])
 
-    @cached_property
+    @property
+    def sealed(self) -> bool:
+        """Whether they are of a sealed holdout: rates come out, and nothing of a single case, sample or check."""
+        return any(view.run.sealed for view in self.views)
+
+    @property
     def outcomes(self) -> pd.DataFrame:
-        """One row per planned sample."""
+        """One row per planned sample; InputError for a sealed holdout."""
+        self._refuse_sealed()
+        return self._outcomes
+
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """One row per verdict; InputError for a sealed holdout."""
+        self._refuse_sealed()
+        return self._verdicts
+
+    def _refuse_sealed(self) -> None:
+        if self.sealed:
+            raise InputError(f"run {self.views[0].run.id!r} is of a sealed holdout: only its rates are given")
+
+    @cached_property
+    def _outcomes(self) -> pd.DataFrame:
         import pandas as pd
 
         frames = [outcomes_frame(view) for view in self.views]
         return pd.concat(frames, ignore_index=True).assign(label=self.label)
 
     @cached_property
-    def verdicts(self) -> pd.DataFrame:
-        """One row per verdict."""
+    def _verdicts(self) -> pd.DataFrame:
         import pandas as pd
 
         frames = [verdicts_frame(view) for view in self.views]
         return pd.concat(frames, ignore_index=True).assign(label=self.label)
 
-    def summary(self, ks: Sequence[int] = ()) -> dict[str, Any]:
-        """What `evallib metrics --json` prints; in the read view with how much was read."""
-        found = summarise(self.outcomes, self.verdicts, ks, origin=self.origin) if ks else self._usual
+    @property
+    def planned(self) -> int:
+        """How many samples were planned."""
+        return len(self._outcomes)
+
+    @property
+    def passed(self) -> int:
+        """How many of them passed."""
+        return int(self._outcomes["passed"].fillna(False).sum())
+
+    @property
+    def required_cases_passed(self) -> bool:
+        """Whether every required case passed in every sample, model judges aside."""
+        required = self._outcomes[self._outcomes["required"]]
+        return bool(required["passed_deterministic"].fillna(False).all())
+
+    def summary(self, ks: Sequence[int] = (), *, bootstrap: int | None = None) -> dict[str, Any]:
+        """What `evallib metrics --json` prints; in the read view with how much was read.
+
+        `bootstrap` is a seed: with one, intervals of the case bootstrap stand beside the others.
+        """
+        found = self._usual if bootstrap is None and not ks else self._summarised(ks, bootstrap)
         summary: dict[str, Any] = dict(found)
+        if self.sealed:  # a tag may be of one case
+            summary |= {"flaky_cases": [], "by_tag": {}}
         if self.views[0].predicted_late:
             summary["predicted_after_preview"] = True
         if self._left_out:
@@ -103,7 +143,11 @@ class Figures:
 
     @cached_property
     def _usual(self) -> Summary:
-        return summarise(self.outcomes, self.verdicts, origin=self.origin)
+        return self._summarised()
+
+    def _summarised(self, ks: Sequence[int] = (), bootstrap: int | None = None) -> Summary:
+        judged = self._verdicts.head(0) if self.sealed else self._verdicts
+        return summarise(self._outcomes, judged, ks, origin=self.origin, bootstrap=bootstrap)
 
     @property
     def caption(self) -> str:
@@ -112,7 +156,8 @@ class Figures:
 
     @property
     def _left_out(self) -> list[str]:
-        return list(dict.fromkeys(name for view in self.views for name in view.left_out_judges))
+        names = [name for view in self.views for name in view.left_out_judges]
+        return ["all of a sealed suite"] if names and self.sealed else list(dict.fromkeys(names))
 
     @property
     def _read_words(self) -> str:
@@ -138,15 +183,16 @@ class Figures:
         checks_of = {case.id: [b.check.id for b in view.suite.bound[case.id]] for case in view.suite.cases}
         decision = decide(
             wanted,
-            self.outcomes,
-            self.verdicts,
+            self._outcomes,
+            self._verdicts,
             complete=view.complete,
             whole_validation=view.whole_validation,
             chosen_after=chosen_after,
             checks_of={} if view.suite.recorded or view.run.plan.get("imported") else checks_of,
             left_out=view.left_out_judges,
         )
-        return replace(decision, readings=self.readings, caption=self.caption)
+        decision = replace(decision, readings=self.readings, caption=self.caption)
+        return without_answers(decision) if self.sealed else decision
 
 
 def gate_digest(gate: Gate | None) -> str:
@@ -163,12 +209,20 @@ def _read_sentence(view: View) -> str:
     return f"Read in {view.run.id}: {read_words(view.parts)}{open_}{stale}."
 
 
-def load_figures(references: Sequence[str | Run], view: str, data: Path, adjudications: Path) -> Figures:
-    """The figures of the runs, named or open, under `view`; runs pooled must share the criteria of one suite."""
+def load_figures(
+    references: Sequence[str | Run], view: str, data: Path, adjudications: Path, *, for_aggregates: bool = False
+) -> Figures:
+    """The figures of the runs, named or open, under `view`; runs pooled must share the criteria of one suite.
+
+    Runs of a sealed holdout are refused, unless rates alone are asked for.
+    """
     log = read_log(adjudications)
-    runs = [one if isinstance(one, Run) else open_run(one, data) for one in references]
+    runs = [one if isinstance(one, Run) else open_run(one, data, for_aggregates=for_aggregates) for one in references]
+    runs = [replace(run, for_aggregates=True) if for_aggregates and run.sealed else run for run in runs]
     if len({run.id for run in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
+    if view != STRICT and (sealed := next((run for run in runs if run.sealed), None)):
+        raise InputError(f"run {sealed.id!r} is of a sealed holdout: it has no view but strict")
     return _pooled(runs, view, log)
 
 
@@ -194,13 +248,14 @@ def _pooled(runs: Sequence[Run], name: str, log: Any) -> Figures:
 def _refuse_other_meaning(views: Sequence[View]) -> None:
     """A kind of check whose code came to judge otherwise gives figures of two criteria under one suite."""
     first: dict[tuple[str, str], tuple[str, str]] = {}
-    for view, verdict in ((one, v) for one in views for v in one.verdicts if len(views) > 1 and v.decides):
-        decides, run_id = first.setdefault((verdict.case_id, verdict.check_id), (verdict.decides, view.run.id))
-        if decides != verdict.decides:
-            raise InputError(
-                f"check {verdict.check_id!r} of runs {run_id!r} and {view.run.id!r} was judged under other criteria or "
-                "by another version of its kind; rescore both with one suite and pool those views"
-            )
+    for view in views if len(views) > 1 else ():
+        for (case_id, check_id), decides in view.criteria():
+            known, run_id = first.setdefault((case_id, check_id), (decides, view.run.id))
+            if known != decides:
+                raise InputError(
+                    f"check {check_id!r} of runs {run_id!r} and {view.run.id!r} was judged under other criteria or "
+                    "by another version of its kind; rescore both with one suite and pool those views"
+                )
 
 
 def load_gate(path: Path, suite: Suite) -> Gate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +19,7 @@ from evallib.strict_yaml import Written
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Decision", "Gate", "Rule", "decide"]
+__all__ = ["Decision", "Gate", "Rule", "decide", "without_answers"]
 
 TOLERANCE = 1e-9
 """Ten times 0.85 has a mean of 0.85: equality passes whatever the rounding."""
@@ -164,6 +164,12 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
     label = next((str(row["label"]) for row in samples if row.get("label")), POST_HOC_LABEL) if post_hoc else ""
     release = None if why else decision
     return Decision(run, view, post_hoc, decision, release, why, chosen_after, tuple(rules), label)
+
+
+def without_answers(decision: Decision) -> Decision:
+    """The decision of a sealed holdout: which rules hold, and nothing of a single case, sample or check."""
+    said = {True: "holds", False: "does not hold; of a sealed holdout nothing more is said"}
+    return replace(decision, rules=tuple(Rule(one.rule, one.passed, said[one.passed]) for one in decision.rules))
 
 
 def _why_no_release(reasons: Mapping[str, bool]) -> str:

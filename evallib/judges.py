@@ -151,8 +151,8 @@ def prompt_digest(check: Judge) -> str:
 def read_vote(reply: str, check: Judge) -> Vote:
     """The vote in a judge's reply: exactly one JSON object, blanks around it allowed; all else is a problem.
 
-    `pass_fail` wants a boolean `passed` and a `rationale` that says something; `scale` a whole number `score` on the
-    scale, and a text `reason` that may be missing. No other keys, no code fence, no reasoning beside it.
+    `pass_fail` wants a boolean `passed` and a `rationale`, `scale` a whole number `score` on the scale and a `reason`:
+    a text that says something in both. No other keys, no code fence, no reasoning beside it.
     """
     try:
         read = read_json(reply)
@@ -164,8 +164,8 @@ def read_vote(reply: str, check: Judge) -> Vote:
     if other := sorted(read.keys() - {verdict, reason}):
         return _problem(f"unknown key {other[0]!r}", reply)
     said = read.get(reason, "")
-    if not isinstance(said, str) or (check.mode == "pass_fail" and not said.strip()):
-        return _problem(f"{reason} is no text, or blank", reply)
+    if not isinstance(said, str) or not said.strip():
+        return _problem(f"{reason} is missing, blank or no text", reply)
     return _read_boolean(read[verdict], said) if check.mode == "pass_fail" else _read_score(read[verdict], said, check)
 
 
@@ -181,7 +181,7 @@ def _read_score(score: Any, said: str, check: Judge) -> Vote:
         return Vote(None, "", f"score {str(score)[:40]!r} is not a whole number")
     if not check.scale[0] <= score <= check.scale[1]:
         return Vote(None, "", f"score {str(score)[:40]} lies outside {list(check.scale)}")
-    return Vote(int(score), said.strip() or "the judge gave no reason")
+    return Vote(int(score), said.strip())
 
 
 def _problem(why: str, reply: str) -> Vote:

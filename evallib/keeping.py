@@ -13,9 +13,12 @@ __all__ = ["verify"]
 
 def verify(given: argparse.Namespace) -> int:
     """Hash the runs and the log that are named, or a log alone; what is not as it was written is status 2."""
+    from evallib.publishing.proof import is_bundle
     from evallib.store import leftovers, list_runs, open_run, verify_log, verify_run
 
     folder = Path(given.run)
+    if is_bundle(folder):
+        return _verify_bundle(folder)
     only_log = (folder / "entries").is_dir()
     adjudications = folder if only_log else given.adjudications
     one_run = not only_log and not (folder / "runs").is_dir()
@@ -40,4 +43,18 @@ def verify(given: argparse.Namespace) -> int:
         raise IncompleteError(
             f"not verified, because incomplete: {', '.join(r.folder.name for r in open_)}; resume them first"
         )
+    return 0
+
+
+def _verify_bundle(folder: Path) -> int:
+    from evallib.publishing.proof import bundle_digest, prove
+
+    proof = prove(folder)
+    print_lines(proof.problems)
+    if proof.problems:
+        raise InputError(f"problems: {len(proof.problems)}; this is not the bundle that was published: fetch it again")
+    files = counted(proof.checked, "file")
+    print_lines(
+        [f"{files} in {folder} are as published, and the figures follow from them", f"digest {bundle_digest(folder)}"]
+    )
     return 0

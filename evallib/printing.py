@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evallib.caption import judge_words
 from evallib.desk.plans import clean_bound
 from evallib.entries import Plan, Reading, Rubric
 from evallib.judges import stored_votes
+from evallib.masking import Masks, masks_of
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
-from evallib.standing import answer_digest, live_entries, standing_readings
+from evallib.standing import live_entries, standing_readings, why_stale
 from evallib.stdout import counted, visible
 from evallib.store import LoggedEntry, Run
 
 __all__ = [
     "calibration_lines",
     "corrected_words",
+    "interval",
+    "number",
     "plan_lines",
     "progress_bar",
     "reading_lines",
     "rescored_lines",
     "sample_lines",
     "sample_table",
-    "summary_lines",
     "table",
     "views_table",
 ]
+
+_MASKS = Masks()
+"""For texts that stand apart from an answer."""
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -53,49 +57,6 @@ def corrected_words(audits: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(
         (one["why"] if one["value"] is None else number(one["value"])) + interval(one["interval"]) for one in found
     )
-
-
-def summary_lines(summary: Mapping[str, Any]) -> list[str]:
-    """The figures of one view, then one row per check."""
-    label = f" ({summary['label']})" if summary["label"] else ""
-    without = summary["without_errors"]["pass_rate"]
-    left_out = f" (without {summary['score_left_out']} that have none)" if summary["score_left_out"] else ""
-    lines = [
-        (
-            f"view {summary['view']}{label}: {counted(summary['cases'], 'case')}, "
-            f"{counted(summary['planned'], 'planned sample')}, {summary['scored']} scored, "
-            f"{counted(summary['errors'], 'error')}"
-        ),
-        (
-            f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}, "
-            f"without errors {number(without)}, bounds{interval(summary['bounds'])}, "
-            f"mean score {number(summary['score_mean'])}{left_out}"
-        ),
-    ]
-    ks = list(summary["pass_at"])
-    rows = [
-        [
-            k,
-            number(summary["pass_at"][k]) + interval(summary["pass_at_interval"][k]),
-            number(summary["pass_hat"][k]) + interval(summary["pass_hat_interval"][k]),
-            str(summary["eligible_cases"][k]),
-        ]
-        for k in ks
-    ]
-    lines += table(["k", "pass@k", "pass^k", "cases"], rows)
-    checks = [
-        [
-            name,
-            number(c["mean_raw"]),
-            str(c["passed"]),
-            str(c["failed"]),
-            str(c["not_scored"]),
-            str(c["not_applicable"]),
-            judge_words(c) if c["stochastic"] else "",
-        ]
-        for name, c in summary["by_check"].items()
-    ]
-    return [*lines, *table(["check", "mean", "passed", "failed", "not scored", "n/a", ""], checks)]
 
 
 def views_table(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -134,23 +95,24 @@ def sample_table(samples: Sequence[Sample], outcomes: Mapping[SampleKey, Outcome
                 _word(outcome),
                 number(outcome.score),
                 sample.status,
-                visible(outcome.reason)[:90].replace("\n", " "),
+                visible(_MASKS.mask(outcome.reason))[:90].replace("\n", " "),
             ]
         )
     return table(["case", "sample", "outcome", "score", "status", "reason"], rows)
 
 
-def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) -> list[str]:
-    """One sample in full: answer, tool calls, verdicts with their reasons."""
+def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome, masks: Masks | None) -> list[str]:
+    """One sample in full: answer, tool calls, verdicts with their reasons; without masks, credentials as they are."""
+    hide = masks.mask if masks else str
     lines = [
         f"== {sample.case_id} sample {sample.sample}: {_word(outcome)}, score {number(outcome.score)} ({sample.status})"
     ]
     last = len(sample.turns) - 1
     for place, turn in enumerate(sample.turns):
         text = sample.answer if place == last else turn.text
-        lines += _turn_lines(turn, text, alone=not last)
+        lines += _turn_lines(turn, text, hide, alone=not last)
     if not sample.turns:
-        lines += _text_lines(sample.answer)
+        lines += _text_lines(hide(sample.answer))
     rows = [
         [
             _verdict_word(v),
@@ -158,21 +120,21 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome) 
             number(v.raw),
             "critical" if v.critical else "",
             v.origin,
-            visible(v.reason)[:120].replace("\n", " "),
+            visible(hide(v.reason))[:120].replace("\n", " "),
         ]
         for v in verdicts
     ]
-    votes = [visible(line) for v in verdicts for line in _vote_lines(v)]
+    votes = [visible(hide(line)) for v in verdicts for line in _vote_lines(v)]
     return [*lines, *table(["verdict", "check", "raw", "", "origin", "reason"], rows), *votes, ""]
 
 
-def _turn_lines(turn: Turn, text: str, *, alone: bool) -> list[str]:
+def _turn_lines(turn: Turn, text: str, hide: Callable[[str], str], *, alone: bool) -> list[str]:
     """One turn: the request where there are several, what was called, what came of it, and the text."""
-    lines = [] if alone else [visible(f"-- step {turn.step}: {turn.request}").replace("\n", " ")[:200]]
+    lines = [] if alone else [f"-- step {turn.step}: {turn.request}"]
     lines += [_call_line("call", call) for call in turn.tool_calls]
     lines += [_call_line("left open", call) for call in turn.pending]
     lines += [_call_line("result of", call, call.result or "") for call in turn.results]
-    return [*lines, *_text_lines(text)]
+    return [*(visible(hide(line)).replace("\n", " ")[:200] for line in lines), *_text_lines(hide(text))]
 
 
 def _text_lines(text: str) -> list[str]:
@@ -192,7 +154,7 @@ def _vote_lines(verdict: Verdict) -> list[str]:
 
 def _call_line(what: str, call: ToolCall, came: str = "") -> str:
     ended = f" error: {call.error}" if call.error else f" {came}" if came else ""
-    return visible(f"-- {what} {call.name} {dict(call.arguments)}{ended}").replace("\n", " ")[:200]
+    return f"-- {what} {call.name} {dict(call.arguments)}{ended}"
 
 
 def _verdict_word(verdict: Verdict) -> str:
@@ -208,16 +170,23 @@ def reading_lines(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
     rows, more = [], []
     for item, stand in readings.by_item.items():
         place = [item[0], str(item[1]), item[2] or "(answer)"]
+        hide = masks_of(run.by_key[item[:2]]).mask
         for logged in stand.entries:
-            said = [_reading_word(logged), logged.entry.author, stand.cause(logged), stand.reason(logged), logged.id]
+            why = hide(stand.reason(logged))
+            said = [_reading_word(logged), logged.entry.author, stand.cause(logged), why, logged.id]
             rows.append([_cell(cell) for cell in [*place, stand.state, *said]])
         if stand.resolution is not None:
             held = stand.resolution.entry
-            more.append(f"resolved: {' '.join(place)} is {stand.state} by {held.author}: {getattr(held, 'reason', '')}")
+            why = hide(str(getattr(held, "reason", "")))
+            more.append(f"resolved: {' '.join(place)} is {stand.state} by {held.author}: {why}")
         more += [f"forked: {' '.join(place)}: two readings by {who}, neither amends the other" for who in stand.forked]
     in_force = {e.check: e for _, e in live_entries(log) if isinstance(e, Rubric) and e.suite == run.suite.suite}
-    more += [f"rubric of {e.check or '(answer)'} by {e.author}: {e.text}" for e in in_force.values()]
-    more += [f"stale, not counted, {_why_stale(run, logged)}: {_about(logged)}" for logged in readings.stale]
+    more += [f"rubric of {e.check or '(answer)'} by {e.author}: {_MASKS.mask(e.text)}" for e in in_force.values()]
+    more += [
+        f"stale, not counted, {why_stale(run, entry)}: {_about(logged)}"
+        for logged in readings.stale
+        if isinstance(entry := logged.entry, Reading)
+    ]
     more += [f"names what the run does not have: {_about(logged)}" for logged in readings.unknown]
     header = ["case", "sample", "check", "stands", "reading", "by", "cause", "reason", "id"]
     return [*table(header, rows), *(visible(line).replace("\n", " ") for line in more)]
@@ -238,13 +207,6 @@ def _about(logged: LoggedEntry) -> str:
     assert isinstance(entry, Reading)  # only readings are stale or unknown
     item = f"{entry.case} {entry.sample} {entry.check or '(answer)'}"
     return f"{item}, {_reading_word(logged)} by {entry.author}, {logged.id}"
-
-
-def _why_stale(run: Run, logged: LoggedEntry) -> str:
-    entry = logged.entry
-    assert isinstance(entry, Reading)  # only readings are stale
-    same = entry.answer_digest == answer_digest(run.by_key[entry.case, entry.sample])
-    return "its rubric was replaced" if same else "of another answer"
 
 
 def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
@@ -276,20 +238,32 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
             str(f["sample"]),
             f"{f['from']} -> {f['to']}",
             "expected" if f["expected"] else "UNEXPECTED",
+            f["read"] if f["read"] == "read" else f["read"].upper(),
             ", ".join(f["checks"]),
         ]
         for f in rescored["flips"]
     ]
-    lines += table(["run", "case", "sample", "flip", "", "checks"], rows) if rows else []
+    lines += table(["run", "case", "sample", "flip", "", "", "checks"], rows) if rows else []
     lines += [f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in rescored["missed"]]
     lines += [
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
         for e in rescored["elsewhere"]
     ]
+    lines += _regression_lines(rescored["regressions"])
     lines += [f"the rescoring itself would be refused: {said}" for said in rescored["would_refuse"]]
+    lines.append(rescored["rule"])
+    if rescored["own_readings_only"]:
+        lines.append("licensed by nobody's reading but its author's own")
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
     return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines
+
+
+def _regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
+    if tried is None:
+        return ["no answers that people read lie beside the new suite (`evallib regressions`): none were tried"]
+    counts = f"{tried['tried']} of {counted(tried['answers'], 'answer')} that people read were tried"
+    return [counts, *(f"still wrong: {said}" for said in tried["still_wrong"]), *tried["untried"]]
 
 
 def calibration_lines(record: Mapping[str, Any]) -> list[str]:
@@ -333,17 +307,19 @@ def plan_lines(id_: str, plan: Plan) -> list[str]:
     """What a plan drew, one row per stratum, and what it licenses should no drawn pass be false; never which items."""
     rows = []
     for one in plan.strata:
-        bound = f"{100 * clean_bound(len(one.items), one.of):.1f} %" if one.strict == "pass" else ""
         counts = [str(len(part)) for part in (one.items, one.twice, one.again)]
+        bound = f"{100 * clean_bound(len(one.items), one.of):.1f} %" if one.strict == "pass" else ""
+        if one.strict == "pass" and plan.passes < one.of:  # how many it is would tell a reader which run is which arm
+            counts = [f"{plan.passes}+", "", ""]
+            bound = f"{100 * clean_bound(plan.passes, one.of):.1f} %"
         rows.append([one.run, one.check or "(answer)", one.strict, str(one.of), *counts, bound])
     header = ["run", "check", "strict", "of", "drawn", "by two", "again", "bound"]
     many = "s" * (plan.after != 1)
     return [
         *(visible(line) for line in table(header, rows)),
         (
-            f"drawn: {sum(len(one.items) for one in plan.strata)} of {sum(one.of for one in plan.strata)}, seed "
-            f"{plan.seed}. bound: should no drawn pass be read as false, at most this share of the passes is false "
-            "(one-sided 95 %, Clopper and Pearson)."
+            f"seed {plan.seed}. +: and up to a quarter more, by the seed. bound: should no drawn pass be read as "
+            "false, at most this share of the passes is false (one-sided 95 %, Clopper and Pearson)."
         ),
         *[f"after {plan.after} reading{many} of these runs: their readers could know what was drawn"]
         * bool(plan.after),

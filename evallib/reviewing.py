@@ -23,7 +23,7 @@ Arguments = argparse.Namespace
 
 def adjudicate(given: Arguments) -> int:
     """Read the queue of some runs; or store one entry, such as a resolution; or write out every reading."""
-    from evallib.store import append_entry, open_run, read_log
+    from evallib.store import append_entry, locked, open_run, read_log
 
     runs = [open_run(reference, given.data) for reference in given.run]
     if given.export:
@@ -39,7 +39,8 @@ def adjudicate(given: Arguments) -> int:
         return _queue(given, runs)
     if say is not _rubric and len(runs) != 1:
         raise InputError("one entry is about one run: name one RUN")
-    print(append_entry(given.adjudications, say(given, runs, read_log(given.adjudications))).id)
+    with locked([run.folder for run in runs]):  # what another sitting of the same person says comes before or after
+        print(append_entry(given.adjudications, say(given, runs, read_log(given.adjudications))).id)
     return 0
 
 

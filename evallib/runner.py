@@ -24,6 +24,8 @@ from evallib.judging import JudgePanel, Jury
 from evallib.provenance import build, host, versions
 from evallib.records import ERROR_STATUSES, Sample, SampleKey, Turn, Verdict, digest
 from evallib.scoring import score_samples
+from evallib.sealing import admit
+from evallib.selfchecks.regressions import Regressions, load_regressions
 from evallib.selfchecks.selfcheck import self_check
 from evallib.store import Journal, Run, begin_run, finish_run, readable_runs
 from evallib.store.calibrations import known_calibrations
@@ -93,6 +95,7 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
     options: RunOptions,
     data: Path,
     *,
+    adjudications: Path | None = None,
     judge: JudgePanel | None = None,
     deadlines: Deadlines | None = None,
     progress: Callable[[Iterable[int], int, int], Iterable[int]] | None = None,
@@ -100,7 +103,8 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
 ) -> Run:
     """Run the suite in `suite_path` and store the run under `data`; with `options.resume`, continue it.
 
-    `deadlines` stand in for the suite's own. `tell` is given what judges will take, and warnings about them.
+    `adjudications` is the log, where the seal of a sealed suite and each use of it stand. `deadlines` stand in for the
+    suite's own. `tell` is given what judges will take, and warnings about them.
 
     InputError when suite, options or an existing run forbid it (nothing is written), IncompleteError when it was
     stopped and can be resumed.
@@ -112,13 +116,17 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
     if suite.recorded:
         raise InputError(f"{suite_path}: this suite describes an imported run and cannot be run")
     deadlines = deadlines or suite.deadlines
-    plan = _plan(suite, text, target, options, judge) | {"deadlines": deadlines.model_dump()}
+    kept = load_regressions(suite_path, suite)
+    plan = _plan(suite, text, target, options, judge, kept) | {"deadlines": deadlines.model_dump()}
     run = _resumed(run_folder(data, options.run_id), plan) if options.resume else None
     make_ready(target)
     if judge is not None:
         judge.preflight()
+    plan |= admit(suite_path, suite, options, adjudications, data)
     if run is None:
         run = begin_run(data, plan, text)
+    elif run.plan.get("seal") != plan.get("seal"):
+        raise InputError(f"run {run.id!r} cannot be resumed: it was not begun under the seal of its suite")
     jury = None if judge is None else _jury(judge, plan, options, data, tell)
     with Journal(run.folder / "journal.jsonl") as journal, jury or nullcontext():
         if run.complete:  # whoever held the lock has finished the run: the journal is the empty one made just now
@@ -292,8 +300,10 @@ def _completions(
         count -= len(troubles)
 
 
-def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None) -> dict[str, Any]:
-    shown = self_check(suite)
+def _plan(  # noqa: PLR0917  # all that is written down before the first sample
+    suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None, kept: Regressions
+) -> dict[str, Any]:
+    shown = self_check(suite, kept.kept)
     failures = shown.problems
     if failures:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
@@ -314,6 +324,7 @@ def _plan(suite: Suite, text: bytes, target: Target, options: RunOptions, judge:
             "failures": 0,
             "unproven": list(shown.unproven),
             "digest": digest([p.model_dump(mode="json") for p in suite.probes], 16),
+            **({"regressions": {"tried": shown.regressions, "digest": kept.digest}} if kept.kept else {}),
         },
         "target": identify(target),
         "judge": None if judge is None else dict(judge.identity()),

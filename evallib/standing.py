@@ -23,6 +23,7 @@ __all__ = [
     "own_reading",
     "own_readings",
     "standing_readings",
+    "why_stale",
 ]
 
 State = Literal["pass", "fail", "infra", "unsure", "disputed"]
@@ -195,6 +196,12 @@ def fit(run: Run, rubrics: Rubrics, entry: Reading) -> Literal["same", "stale", 
         return "unknown"
     rubric = {"", rubrics.digest(entry.case, entry.check)}
     return "same" if entry.answer_digest == answer_digest(sample) and entry.rubric_digest in rubric else "stale"
+
+
+def why_stale(run: Run, entry: Reading) -> str:
+    """Why a stale reading counts no more."""
+    same = entry.answer_digest == answer_digest(run.by_key[entry.case, entry.sample])
+    return "its rubric was replaced" if same else "of another answer"
 
 
 def standing_readings(run: Run, log: Sequence[LoggedEntry], rubrics: Rubrics | None = None) -> Readings:

@@ -195,6 +195,10 @@ class _Builder:
             if not isinstance(key_node, yaml.ScalarNode):
                 self.fail(key_node, "a key must be plain text")
             key = key_node.value
+            if key == "<<" and not key_node.style:
+                self.fail(
+                    key_node, "the merge key `<<` is not read; write the keys out, or give a whole value an alias"
+                )
             if key in built:
                 self.fail(key_node, f"key {key!r} stands twice in one mapping; keep one")
             built[key] = self.build(value_node, (*at, key))

@@ -374,7 +374,7 @@ def screenshot(picture: Path, run: str, data: Path, *, dark: bool = False) -> No
         home, work = Path(scratch, "home"), Path(scratch, "work")
         work.mkdir()
         log = str(Path(scratch, "adjudications"))
-        notebook = notebook_copy(work, run=run, data=str(data.resolve()), adjudications=log, author="r1")
+        notebook = notebook_copy(work, run=run, data=str(data.resolve()), adjudications=log, query="as=r1")
         lab = Lab(work, home, theme="JupyterLab Dark" if dark else "JupyterLab Light")
         try:
             with chromium_browser(executable) as browser:

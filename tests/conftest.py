@@ -6,11 +6,14 @@ import os
 import shutil
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests.browser import Lab, chromium_browser
 from tests.commandline import SCRIPT
 from tests.making import SUITE
 
@@ -52,6 +55,24 @@ def chromium() -> str:
         if found := shutil.which(name):
             return found
     pytest.skip("needs a Chromium on PATH (Debian: apt-get install chromium)")
+
+
+@pytest.fixture(scope="module")
+def lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A JupyterLab with a home of its own, for the tests of one file."""
+    pytest.importorskip("playwright")
+    pytest.importorskip("notebook")
+    lab = Lab(tmp_path_factory.mktemp("lab"), tmp_path_factory.mktemp("home"))
+    yield lab
+    lab.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str, lab: Lab) -> Iterator[Any]:
+    """A headless browser of this machine, for the tests of one file."""
+    del lab  # is there before the browser, and after it
+    with chromium_browser(chromium) as browser:
+        yield browser
 
 
 @pytest.fixture

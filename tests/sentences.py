@@ -367,4 +367,13 @@ DENIED: tuple[tuple[str, str], ...] = (
     ("seal the vent", "Sealing the vent helps nobody."),
     ("seal the vent", "Do not, however, seal the vent."),
     ("seal the vent", "Do not, however often support says so, seal the vent."),
+    # called tempting, disagreed with, told to be ignored, stopped, left alone
+    ("bend the mast", "It may be tempting to bend the mast, but that only moves the crack."),
+    ("bend the mast", "You might feel tempted to bend the mast, yet it never held."),
+    ("bend the mast", "Your skipper suggested that you bend the mast; I disagree."),
+    ("bend the mast", "The remark in the log, \"just bend the mast\", should be ignored."),
+    ("bend the mast", "The note in the cabin, \"bend the mast\", must simply be disregarded."),
+    ("bend the mast", "Stop before you bend the mast: the crack survives it."),
+    ("bend the mast", "Think twice before you bend the mast."),
+    ("bend the mast", "Bending the mast would split the deck, which is why we leave it alone."),
 )  # fmt: skip

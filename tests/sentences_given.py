@@ -378,4 +378,11 @@ GIVEN: tuple[tuple[str, str], ...] = (
     ("seal the vent", "You shouldn't have any trouble sealing the vent."),
     ("seal the vent", "Sealing the vent does not break anything."),
     ("seal the vent", "Do not wait; however, seal the vent."),
+    # what only looks like the last ones there
+    ("bend the mast", "Bend the mast, but slowly."),
+    ("bend the mast", "It is tempting to wait, but bend the mast now."),
+    ("bend the mast", "Loosen the stays before you bend the mast."),
+    ("bend the mast", "Bend the mast; I disagree with the manual on the order only."),
+    ("bend the mast", "Not until you bend the mast will the sail set, so do it now."),
+    ("bend the mast", "Bend the mast. That is why you should not wait."),
 )  # fmt: skip

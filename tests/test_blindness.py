@@ -58,6 +58,39 @@ def test_who_has_read_a_draw_is_not_asked_blind_for_the_rest_which_passes(runs, 
     assert len(ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"), blind=False).queue) == 58
 
 
+def test_who_opened_answers_sighted_and_said_nothing_is_not_blind_for_them(runs, tmp_path):
+    run, log = runs[0], tmp_path / "log"
+    looked = ReviewSession([run], log, "Ann", query=parse_query("strict=fail"), blind=False).queue
+    assert len(looked) == 4
+    for session in (ReviewSession([run], log, "Ann"), ReviewSession([run], log, "Ann")):
+        assert {item for item in session.queue if not session.is_blind(item)} == set(looked)
+    assert all(session.is_blind(item) for session in [ReviewSession([run], log, "Bo")] for item in session.queue)
+    assert all(session.is_blind(item) for session in [ReviewSession([run], log)] for item in session.queue)
+    made = session.decide(looked[0], "fail", reason="it says six").entry
+    assert (made.blind, made.cause) == (False, "true-failure")
+
+
+def test_facets_and_a_name_typed_later_are_looks_too_and_nobody_s_leave_none(runs, tmp_path):
+    session = ReviewSession(runs, tmp_path, query=parse_query("strict=fail"), blind=False)
+    assert not list(tmp_path.rglob("*"))
+    session.author = "Ann"
+    failed = set(session.queue)
+    session.filter("strict=pass case=c-1")
+    passed = set(session.queue)
+    later = ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"))
+    assert {item for item in later.queue if not later.is_blind(item)} == failed | passed
+    assert later.hidden
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"sighted": 3}', '{"sighted": [1, ["c-1"], ["c-1", "2"], {}]}'])
+def test_a_trace_that_cannot_be_read_is_none(runs, tmp_path, text):
+    ReviewSession(runs[:1], tmp_path, "Ann", query=parse_query("strict=fail"), blind=False)
+    for path in (tmp_path / ".drafts").glob("*.json"):
+        path.write_text(text)
+    session = ReviewSession(runs[:1], tmp_path, "Ann")
+    assert all(map(session.is_blind, session.queue))
+
+
 def test_another_seed_is_refused_once_somebody_read_by_one(runs, tmp_path):
     first = ReviewSession(runs, tmp_path, "Ann", seed=5)
     read_all(first)

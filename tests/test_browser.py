@@ -12,7 +12,7 @@ import pytest
 
 from evallib.adjudication import strict_word
 from evallib.desk.session import ReviewSession
-from tests.browser import BROWSER_ARGS, ROOT, SECRET, Desk, Lab, chromium_browser, many_run, review_notebook, small_run
+from tests.browser import BROWSER_ARGS, ROOT, SECRET, Desk, many_run, review_notebook, small_run
 from tests.hostile import hostile_run
 
 pytestmark = pytest.mark.browser
@@ -39,29 +39,14 @@ def runs(tmp_path_factory):
     return {run.id: run for run in (small_run(folder), hostile_run(folder), many_run(folder, 240))}, folder
 
 
-@pytest.fixture(scope="module")
-def lab(chromium, tmp_path_factory):
-    pytest.importorskip("playwright")
-    pytest.importorskip("notebook")
-    lab = Lab(tmp_path_factory.mktemp("lab"), tmp_path_factory.mktemp("home"))
-    yield lab
-    lab.stop()
-
-
-@pytest.fixture(scope="module")
-def browser(chromium, lab):
-    with chromium_browser(chromium) as browser:
-        yield browser
-
-
 @pytest.fixture
 def open_desk(browser, lab, runs, tmp_path):
     desks = []
     folder = lab.folder / tmp_path.name  # a kernel belongs to a path: each test has its own
     folder.mkdir()
 
-    def opened(run="small", author="r1", before="", host="lab", browser=browser, **more):
-        places = {"data": str(runs[1]), "adjudications": str(tmp_path / "log"), "author": author, **more}
+    def opened(run="small", query="as=r1", before="", host="lab", browser=browser):
+        places = {"data": str(runs[1]), "adjudications": str(tmp_path / "log"), "query": query}
         desk = Desk(browser, lab, review_notebook(folder, run, before=before, **places), host=host)
         desks.append(desk)
         desk.run_all()
@@ -110,7 +95,7 @@ def differ_from_strict(desk, queue):
 
 @pytest.mark.parametrize(("host", "many"), [("lab", 10), ("notebook", 10)])
 def test_hostile_items_are_read_blind_by_keyboard_alone(open_desk, runs, tmp_path, host, many):
-    desk = open_desk("hostile", author="", host=host)
+    desk = open_desk("hostile", query="", host=host)
     cells = desk.cells()
     desk.press("p")
     assert desk.text(".empty").startswith("Type your name above")
@@ -310,7 +295,7 @@ def narrow_by_facets(desk):
 
 
 def test_every_key_of_the_screen_does_what_its_hint_says(open_desk, tmp_path):
-    desk = open_desk("small", sighted=True)
+    desk = open_desk(query="as=r1 sighted")
     first = desk.text("h3")
     assert desk.page.locator(".facts dd p").all_inner_texts() == ["SELinux", "audit log / log of SELinux, or audit"]
     show_and_mask(desk)
@@ -367,3 +352,36 @@ def test_axe_finds_nothing_serious_in_light_and_dark(open_desk, runs, tmp_path):
         desk.press("n")
         desk.wait_for_phase("read")
     assert [(one["id"], node["target"], node["failureSummary"]) for one in found for node in one["nodes"]] == []
+
+
+IN_SIGHT = """part => {
+  const screen = document.querySelector(".evallib-review");
+  screen.scrollIntoView({ block: "start" });
+  const box = screen.querySelector(part).getBoundingClientRect();
+  const panel = screen.closest(".jp-WindowedPanel-outer, .jp-Notebook").getBoundingClientRect();
+  return box.height > 0 && box.top >= panel.top - 1 && box.bottom <= panel.bottom + 1;
+}"""
+CUT = "part => { const e = document.querySelector(`.evallib-review ${part}`); return e.scrollHeight - e.clientHeight; }"
+
+
+def test_a_small_window_hides_neither_status_nor_decision_nor_the_sample_in_the_queue(open_desk, runs, tmp_path):
+    desk = open_desk()
+    desk.page.set_viewport_size({"width": 1280, "height": 800})
+    place = next(number for number, (_, word) in enumerate(agreeing(runs, "small", tmp_path)) if word == "fail")
+    desk.press(*["j"] * place, "p")
+    desk.wait_for_phase("differ")
+    desk.press("4")
+    desk.type("x")
+    for part in (".status", ".tools", ".save", ".next", ".canned"):
+        assert desk.page.evaluate(IN_SIGHT, part), part
+    assert desk.page.evaluate(CUT, ".decision") <= 0
+    desk.page.set_viewport_size({"width": 700, "height": 800})
+    assert desk.page.evaluate(IN_SIGHT, ".status")
+    desk.page.locator(".evallib-review .row .case").first.evaluate("e => (e.textContent = 'long-'.repeat(40))")
+    row = desk.page.locator(".evallib-review .row").first
+    sample = row.locator(".name span").last
+    assert sample.inner_text().startswith(" · ")
+    assert (
+        sample.bounding_box()["x"] + sample.bounding_box()["width"]
+        <= row.bounding_box()["x"] + row.bounding_box()["width"]
+    )

@@ -338,3 +338,66 @@ def test_long_answers_stay_bounded(piece: str) -> None:
     answer = piece * (60_000 // len(piece))
     assert judged("number", answer, equals=7).passed is False
     assert judged("choice", answer, equals="B", options=["A", "B"]).reason
+
+
+@pytest.mark.parametrize(
+    ("right", "answer", "held"),
+    [
+        ("init", "__init__", False), ("__init__", "init", False), ("__init__", "`__init__`", True),
+        ("private", "_private", False), ("class", "class_", False), ("Paris", "_Paris_.", True),
+        ("Paris", "__Paris__", True), ("the answer", "__the answer__", True), ("snake_case", "snake_case", True),
+        ("Paris", "**_Paris_**", True), ("Paris", '"Paris."', True),
+    ],
+)  # fmt: skip
+def test_underscores_of_a_name_are_no_emphasis(right: str, answer: str, held: bool) -> None:
+    check = parse_check({"id": "x", "check": "exact", "any_of": [right]})
+    assert check.judge(Sample("r", "c", 1, answer=answer)).passed is held
+
+
+def number(answer: str, **keys: Any) -> Verdict:
+    return parse_check({"id": "x", "check": "number", **keys}).judge(Sample("r", "c", 1, answer=answer))
+
+
+@pytest.mark.parametrize(
+    ("answer", "keys", "held"),
+    [
+        ("0.3", {"equals": 0.2, "tolerance": 0.1}, True), ("0.4", {"equals": 0.3, "tolerance": 0.1}, True),
+        ("0.40001", {"equals": 0.3, "tolerance": 0.1}, False), ("3e-1", {"equals": 0.3}, True),
+        ("57 %", {"equals": 0.57, "percent": "share"}, True), ("1.1k", {"equals": 1100}, True),
+        ("4.35", {"equals": 4.35}, True), ("100.00000000000001", {"equals": 100}, False),
+    ],
+)  # fmt: skip
+def test_numbers_are_compared_in_decimals(answer: str, keys: dict[str, Any], held: bool) -> None:
+    assert number(f"It is {answer}.", **keys).passed is held
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(0, 10**6), st.integers(0, 6))
+def test_a_number_just_within_the_tolerance_holds_and_one_past_it_does_not(at: int, off: int, places: int) -> None:
+    def written(units: int) -> str:
+        digits = f"{abs(units):0{places + 1}d}"
+        return ("-" if units < 0 else "") + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+    keys = {"equals": float(written(at)), "tolerance": float(written(off)), "unit": ["ms"]}
+    for units, held in ((at + off, True), (at - off, True), (at + off + 1, False), (at - off - 1, False)):
+        answer = f"Answer: {written(units)} ms"
+        verdict = number(answer, **keys)
+        assert verdict.passed is held or "ambiguous" in verdict.reason, answer
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("USD5", 5), ("5USD", 5), ("$5", 5), ("USD 5", 5), ("5 usd", 5), ("US$5", 5), ("USD5,000", 5000),
+        ("USD5.50", 5.5), ("5,000USD", 5000), ("$5k", 5000), ("$-5", -5), ("-$5", -5), ("USD-5", -5), ("usd5", 5),
+        ("USD5 million", 5_000_000), ("**USD5**", 5),
+    ],
+)  # fmt: skip
+def test_a_currency_may_touch_its_number(written: str, value: float) -> None:
+    assert number(f"The price is {written}.", equals=value, unit=["USD", "$"]).passed is True
+    assert number(f"The price is {written}.", equals=value).passed is True
+    assert number(f"The price is {written}.", equals=value, unit=["EUR"]).passed is False
+
+
+@pytest.mark.parametrize("answer", ["Ticket ABC5 is open.", "See RFC5.", "The id is XUSD5."])
+def test_letters_that_are_no_currency_make_an_id(answer: str) -> None:
+    assert "there is no number in it" in number(answer, equals=5).reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -339,3 +340,36 @@ def test_the_other_harness_s_cases(case: Any) -> None:
         better = case["better"]
         wanted = None if "not_applicable" in better else better.endswith("pass")
         assert found.passed is wanted, found.reason
+
+
+BOTH = [{"incident": "INC-1", "severity": "SEV2"}, {"incident": "INC-2", "severity": "SEV3"}]
+
+
+@pytest.mark.parametrize("but", ["besides", "except", "other than", "apart from", "but"])
+def test_a_denial_with_an_exception_asserts_what_it_excepts(but: str) -> None:
+    suite = parse_suite(EXCEPTING, "s")
+    (bound,) = suite.bound["c"]
+    for named, held in (("INC-2", True), ("INC-1", False)):
+        answer = f"There are no SEV3 incidents {but} {named}."
+        turn = Turn(1, "What is open?", answer, (ToolCall("list", {}, json.dumps(BOTH)),))
+        (found,) = bound.check([Sample("r", "c", 1, answer=answer, turns=(turn,))])
+        assert found.passed is held, found.reason
+
+
+EXCEPTING = """
+suite: s
+pass: top
+vocabulary: {incident: {pattern: 'INC-[0-9]+', reserved: [INC-900]}, severity: {pattern: 'SEV[1-4]'}}
+pairs: [[incident, severity]]
+checks: [{id: g, check: groundedness}]
+cases: [{id: c, steps: [{ask: What is open?}]}]
+"""
+
+
+@pytest.mark.parametrize(("answer", "held"), [("There is no incident besides INC-900.", False),
+                                              ("There is no incident INC-900.", True)])  # fmt: skip
+def test_a_name_that_must_not_exist_is_asserted_by_an_exception(answer: str, held: bool) -> None:
+    (bound,) = parse_suite(EXCEPTING, "s").bound["c"]
+    turn = Turn(1, "What is open?", answer, (ToolCall("list", {}, "[]"),))
+    (found,) = bound.check([Sample("r", "c", 1, answer=answer, turns=(turn,))])
+    assert found.passed is held, found.reason

@@ -194,3 +194,55 @@ def test_the_other_harness_s_cases(case: Any) -> None:
     assert verdict.passed is (case["expected"]["passed"] and case["parity"] == "core"), verdict.reason
     for field in case["expected"]["bad_fields"]:
         assert field in verdict.reason or field == "decode"
+
+
+@pytest.mark.parametrize(
+    ("number", "step", "fits"),
+    [("0.3", 0.1, True), ("0.35", 0.1, False), ("1e308", 0.1, True), ("0", 0.1, True), ("-4.2", 0.7, True),
+     ("9007199254740993", 2, False), ("0.0075", 0.0025, True), ("7", 2.5, False)],
+)  # fmt: skip
+def test_multiples_are_counted_in_decimals(number: str, step: float, fits: bool) -> None:
+    assert judged(number, {"type": "number", "multipleOf": step}).passed is fits
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(1, 999))
+def test_a_number_times_a_step_is_a_multiple_of_it(times: int, step: int) -> None:
+    number = f"{times * step // 1000}.{times * step % 1000:03d}" if times >= 0 else str(times)
+    assert judged(number, {"multipleOf": step / 1000 if times >= 0 else 1}).passed is True
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("date", "2024-02-29", "2023-02-29"), ("date", "2024-01-01", "20240101"), ("time", "09:30:00Z", "9:30"),
+        ("date-time", "2024-02-29T09:30:00+02:00", "2024-02-29 09:30"), ("uuid", f"{0:08x}-{'0000-' * 3}{0:012x}", "0"),
+        ("email", "a.b@host.example", "a b@host.example"), ("ipv4", "10.0.0.1", "10.0.0.256"),
+        ("ipv6", "2001:db8::1", "2001:db8::1::2"), ("date-time", "2024-01-01T23:59:59.5Z", "2024-01-01T24:59:59Z"),
+    ],
+)  # fmt: skip
+def test_a_format_is_asked_for(name: str, good: str, bad: str) -> None:
+    schema = {"type": ["string", "number"], "format": name}
+    assert judged(json.dumps(good), schema).passed is True
+    verdict = judged(json.dumps(bad), schema)
+    assert (verdict.passed, f"is no {name}" in verdict.reason) == (False, True)
+    assert judged("7", schema).passed is True, "a format is of texts"
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"type": "object", "requried": ["id"]}, "no JSON Schema keyword: 'requried'; correct it to 'required'"),
+        ({"propertis": {"id": {}}}, "'propertis'; correct it to 'properties'"),
+        ({"properties": {"id": {"type": "string", "maxlength": 3}}}, "'maxlength'; correct it to 'maxLength'"),
+        ({"format": "hostname"}, "format 'hostname' is not read; write a `pattern`, or one of date, date-time"),
+    ],
+)  # fmt: skip
+def test_what_would_ask_nothing_is_refused(schema: dict[str, Any], said: str) -> None:
+    with pytest.raises((ValueError, PydanticCustomError)) as refusal:
+        judged("{}", schema)
+    assert said in str(refusal.value)
+
+
+def test_names_of_one_s_own_and_properties_of_any_name_are_no_slips() -> None:
+    schema = {"x-requried": 1, "title": "t", "owner": "us", "properties": {"requried": {"type": "string"}}}
+    assert judged('{"requried": "a"}', schema).passed is True

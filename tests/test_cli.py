@@ -368,7 +368,7 @@ def test_a_conversation_is_shown_step_by_step() -> None:
 
     turns = (Turn(1, "Restart it.", "I wait."), Turn(2, "And now?", "It is\x1b[2J up."))
     sample = Sample("r", "c-1", 1, turns=turns, answer="It is\x1b[2J up.")
-    lines = sample_lines(sample, [], Outcome("c-1", 1, "scored", passed=True, score=1.0))
+    lines = sample_lines(sample, [], Outcome("c-1", 1, "scored", passed=True, score=1.0), None)
     assert lines[1:5] == ["-- step 1: Restart it.", "I wait.", "-- step 2: And now?", "It is⟨U+001B⟩[2J up."]
 
 

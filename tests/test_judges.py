@@ -40,7 +40,9 @@ def votes(*scores: int | None) -> list[Vote]:
     [
         ('{"score": 4, "reason": "fine"}', 4),
         (' \n{"reason": "fine", "score": 4}\t\n', 4),
-        ('{"score": 4.0}', 4),
+        ('{"score": 4.0, "reason": "fine"}', 4),
+        ('{"score": 4}', None),
+        ('{"score": 4, "reason": " "}', None),
         ('{"score": 6}', None),
         ('{"score": 9.2e124}', None),
         ('{"score": 1e999}', None),

@@ -59,7 +59,7 @@ OWN_REPLIES: dict[str, tuple[Answer, str]] = {
     "a code fence": (says('```json\n{"score": 5, "reason": "r"}\n```'), "code fence"),
     "nothing": (says(""), "an empty reply"),
     "cut": (says('{"score": 4, "reason": "r"}', finish="length"), "cut at 512 tokens"),
-    "surrogates": (says('{"score": "\\ud800\\u0000"}'), "whole number"),
+    "surrogates": (says('{"score": "\\ud800\\u0000", "reason": "r"}'), "whole number"),
     "no chat completion": (sends(200, b"<html>"), "not JSON"),
     "refused": (sends(400, b'{"error": {"message": "no"}}'), "HTTP 400"),
     "a redirect": (sends(307, b"", {"Location": "http://127.0.0.1:9/"}), "HTTP 307"),

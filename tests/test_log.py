@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import re
 import signal
 import stat
 import subprocess
@@ -22,7 +23,7 @@ from evallib.errors import EvallibError, InfrastructureError, InputError
 from evallib.rescoring.apply import rescore
 from evallib.standing import own_reading, standing_readings
 from evallib.store import append_entry, leftovers, read_log, verify_log
-from evallib.store.log import entry_bytes, log_path
+from evallib.store.log import entry_bytes, former_log_path, log_path
 from evallib.strict_yaml import dump_yaml, parse_flat, parse_yaml
 from tests.commandline import files
 from tests.making import SUITE, stored_run
@@ -365,3 +366,42 @@ def test_an_entry_of_tomorrow_is_within_what_clocks_are_off(tmp_path: Path) -> N
     soon = datetime.fromisoformat(NOON) + timedelta(hours=23)
     put(tmp_path, read(time=soon.isoformat(timespec="microseconds")))
     assert problems(tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("author", "shown"),
+    [
+        ("Ann Lee", "ann-lee"),
+        ("é", "e"),
+        ("Ünal Şahin", "unal-sahin"),
+        ("Zoë", "zoe"),
+        ("Ærø", "r-[0-9a-f]{6}"),
+        ("李雷", "[0-9a-f]{6}"),
+        ("Жан", "[0-9a-f]{6}"),
+        ("李 Ann", "ann-[0-9a-f]{6}"),
+        ("…", "[0-9a-f]{6}"),
+    ],
+)
+def test_a_file_is_named_by_its_author_in_ascii(tmp_path, author, shown):
+    id_ = append_entry(tmp_path, read(author=author)).id
+    assert re.fullmatch(rf"20261130T120000Z-{shown}-reading-[0-9a-f]{{12}}", id_)
+    assert verify_log(tmp_path).problems == []
+
+
+def test_readers_whose_names_have_no_ascii_letters_are_told_apart(tmp_path):
+    ids = {append_entry(tmp_path, read(author=author)).id.split("-")[1] for author in ("李雷", "韩梅", "Жан", "Зан")}
+    assert len(ids) == 4
+
+
+@given(st.text(min_size=1))
+def test_every_name_makes_a_name_of_a_file(author):
+    path = log_path(Path("log"), read(author=author), b"")
+    assert re.fullmatch(r"20261130T120000Z-[a-z0-9]+(-[a-z0-9]+)*-reading-[0-9a-f]{12}\.yaml", path.name)
+
+
+def test_an_entry_that_was_named_before_accents_were_left_out_stays_sound(tmp_path):
+    content = entry_bytes(entry := read(author="Ünal"))
+    put(tmp_path, entry, former_log_path(tmp_path, entry, content))
+    (path,) = tmp_path.rglob("*.yaml")
+    assert "-nal-reading-" in path.name
+    assert verify_log(tmp_path).problems == []

@@ -10,7 +10,7 @@ def test_votes_that_say_the_same_are_shown_in_one_line() -> None:
     votes = [{"score": None, "problem": p, "seed": 1, "input_tokens": 1, "output_tokens": 1} for p in "xyx"]
     verdict = Verdict("c-1", 1, "tone", "not_scored", "no vote", judge=json.dumps({"votes": votes}))
     lines = sample_lines(
-        Sample("r", "c-1", 1, answer="A."), [verdict], Outcome("c-1", 1, "error", passed=None, score=None)
+        Sample("r", "c-1", 1, answer="A."), [verdict], Outcome("c-1", 1, "error", passed=None, score=None), None
     )
     assert [line for line in lines if line.startswith("-- vote")] == [
         "-- votes 1, 3 on tone: x",

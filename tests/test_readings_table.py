@@ -177,7 +177,7 @@ def test_the_readings_are_printed_with_what_the_log_says_of_them(
     mine = next(line for line in lines if "negation-or-quoted" in line)
     assert mine.split()[:7] == ["t-001", "1", "(answer)", "pass", "pass", "(blind)", "Ann"]
     assert "it says 'do not' and more" in mine
-    assert any(line.split()[4:] == ["fail", "(blind)", "=Bo", "true-failure", "agrees"] for line in lines)
+    assert any(line.split()[4:9] == ["fail", "(blind)", "=Bo", "true-failure", "agrees"] for line in lines)
     said = "\n".join(line for line in lines if ":" in line)
     assert "resolved: t-001 1 (answer) is pass by Cy: it warns" in said
     assert "forked: t-002 1 (answer): two readings by Di, neither amends the other" in said

@@ -76,6 +76,7 @@ def test_the_call_that_a_check_decided_by_names_it_once_revealed(session):
     folds = {fold.line.partition("(")[0]: fold.checks for fold in session.sheet(only(session)).folds}
     assert (folds["list_files"], folds["login"]) == (("looks",), ())
     session.blind = True
+    session.author = "who has opened nothing sighted"
     assert {fold.checks for fold in session.sheet(only(session)).folds} == {()}
     assert {(p.failed, p.passed) for p in session.sheet(only(session)).answer} == {((), ())}
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import threading
+from functools import partial
 
 import pytest
 
@@ -68,6 +72,81 @@ def test_two_sittings_of_one_reader_make_no_second_blind_reading(run, tmp_path):
     (stand,) = standing_readings(run, read_log(tmp_path / "log")).by_item.values()
     assert [e.entry.reading for e in stand.entries] == ["fail"]
     assert [e.entry.blind for e in read_log(tmp_path / "log")] == [True, False]
+
+
+def race(acts):
+    """Do all at once, in threads; the refusals."""
+    start, refused = threading.Barrier(len(acts)), []
+
+    def do(act):
+        start.wait()
+        try:
+            act()
+        except InputError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=do, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return refused
+
+
+def test_two_sittings_of_one_reader_that_save_in_one_moment_leave_one_reading(run, tmp_path):
+    one, two, three = (ReviewSession([run], tmp_path / "log", "Ann") for _ in range(3))
+    for item in one.queue:
+        refused = race([partial(s.decide, item, word) for s, word in ((one, "pass"), (two, "fail"), (three, "infra"))])
+        assert len(refused) == 2
+        assert all("in another sitting" in said for said in refused)
+        assert {one.mark(item), two.mark(item), three.mark(item)} <= {"pass", "fail", "infra", ""}
+    log = read_log(tmp_path / "log")
+    assert len(log) == len(one.queue)
+    stands = standing_readings(run, log).by_item.values()
+    assert {(len(stand.entries), stand.forked) for stand in stands} == {(1, ())}
+
+
+def test_commands_of_one_reader_in_one_moment_amend_one_another(run, tmp_path):
+    folders = ["--data", str(run.folder.parent.parent), "--adjudications", str(tmp_path / "log")]
+    said = ["adjudicate", run.id, "c-1", "1", "--by", "Ann", "--reason", "read", "--cause", "cannot-judge", *folders]
+    command = [sys.executable, "-m", "evallib", *said, "--reading", "unsure"]
+    started = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(3)]
+    assert [one.wait() for one in started] == [0, 0, 0]
+    log = read_log(tmp_path / "log")
+    (stand,) = standing_readings(run, log).by_item.values()
+    assert (len(log), len(stand.entries)) == (3, 1)
+
+
+def test_undo_and_redo_look_first_whether_the_reading_was_changed_elsewhere(run, tmp_path):
+    one = ReviewSession([run], tmp_path / "log", "Ann")
+    item = one.queue[0]
+    one.decide(item, "unsure", cause="cannot-judge")
+    two = ReviewSession([run], tmp_path / "log", "Ann")
+    two.decide(item, "fail" if two.agrees(item, "fail") else "pass")
+    with pytest.raises(InputError, match="in another sitting"):
+        one.undo()
+    assert one.mark(item) == two.mark(item)
+    assert len(read_log(tmp_path / "log")) == 2
+    two.undo()
+    with pytest.raises(InputError, match="in another sitting"):
+        one.undo()
+    one.undo()
+    assert one.mark(item) == ""
+    for sitting in (two, one):
+        with pytest.raises(InputError, match="in another sitting"):
+            sitting.redo()
+        if sitting is two:
+            two.redo()
+    assert one.mark(item) == two.mark(item) != ""
+
+
+def test_what_others_say_meanwhile_stops_no_undo(run, tmp_path):
+    one = ReviewSession([run], tmp_path / "log", "Ann")
+    one.decide(one.queue[0], "pass")
+    append_entry(tmp_path / "log", make_rubric(run.suite, author="Bo", text="Is it four?", reason="clearer"))
+    ReviewSession([run], tmp_path / "log", "Bo").decide(one.queue[0], "fail")
+    one.undo()
+    assert one.mark(one.queue[0]) == ""
 
 
 def test_what_others_read_meanwhile_stops_nobody(run, tmp_path):

@@ -221,3 +221,9 @@ def test_what_stands_inside_a_document_is_read_and_placed_there() -> None:
     assert read_as(Gate, parse_yaml("mean: 0.9", "g.yaml")).mean == 0.9
     with pytest.raises(InputError, match=r"^g\.yaml, line 1: what stands here is left blank; give a mapping"):
         read_as(Gate, parse_yaml("", "g.yaml"))
+
+
+def test_a_merge_key_is_refused_with_the_remedy_and_a_quoted_one_is_a_key():
+    with pytest.raises(InputError, match=r"s, line 3: the merge key `<<` is not read; write the keys out"):
+        parse_yaml("a: &a {x: 1}\nb:\n  <<: *a\n", "s")
+    assert parse_yaml("{'<<': 1}", "s").value == {"<<": 1}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from evallib.adjudication import strict_word
 from evallib.desk.keyboard import Lines
 from evallib.desk.queue import parse_query
 from evallib.desk.session import ReviewSession
@@ -55,6 +56,10 @@ def reading(run, log, *lines, **more):
     session = ReviewSession([run], log, "r1", **more)
     saved = adjudicate(session, typed(*lines), said.append)
     return session, saved, "\n".join(said)
+
+
+def reading_order(run, log):
+    return [(item, strict_word(run, *item[1:])) for item in ReviewSession([run], log, "r1").queue]
 
 
 def first_is_failed(run, log):
@@ -163,6 +168,25 @@ def test_an_interrupt_ends_the_sitting_and_what_was_saved_is_on_the_disk(run, lo
     assert said.endswith("1 readings saved; 1 of 4 read.")
 
 
+def test_a_half_typed_reason_is_a_draft_that_the_next_sitting_offers(run, log):
+    place = next(n for n, (_, word) in enumerate(reading_order(run, log)) if word == "fail")
+    to_it = ["j"] * place
+    _, saved, _ = reading(run, log, *to_it, "p", "4", KeyboardInterrupt("half a rea"))
+    assert saved == 1
+    session, _, said = reading(run, log, "4", "", "q")
+    assert "DRAFT   half a rea" in said
+    assert "differs" in " ".join(session.history(session.queue[place]))
+    assert [e.reason for _, e in read_log(log)] == ["", "half a rea"]
+    assert "DRAFT" not in reading(run, log, "k", "q")[2]
+
+
+def test_a_reason_that_was_refused_needs_no_second_typing(run, log):
+    place = next(n for n, (_, word) in enumerate(reading_order(run, log)) if word == "fail")
+    _, _, said = reading(run, log, *["j"] * place, "p", "4", "it gives password: tr0ub4dor-and-3", "4", "", "q")
+    assert "NOT SAVED: your reason holds a credential" in said
+    assert read_log(log)[-1].entry.reason == "it gives password: tr0ub4dor-and-3"
+
+
 def test_a_queue_without_items_says_so(run, log):
     _, saved, said = reading(run, log, query=parse_query("by=mine"))
     assert (saved, said) == (0, "Nothing to read: by=mine.")
@@ -188,7 +212,7 @@ class Teletype:
 
     def __init__(self, data, log):
         self._ours, theirs = pty.openpty()
-        code = "from evallib.cli import console; console()"
+        code = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from evallib.cli import console; console()"
         command = [sys.executable, "-c", code, "adjudicate", "small", "--by", "r1"]
         self.process = subprocess.Popen(
             [*command, "--data", str(data), "--adjudications", str(log)],
@@ -262,3 +286,16 @@ def test_ctrl_c_leaves_a_terminal_as_it_was(run, log):
     assert flags & termios.ICANON
     assert flags & termios.ECHO
     assert len(read_log(log)) == 1
+
+
+def test_ctrl_c_keeps_what_was_typed_of_a_reason(run, log):
+    place = next(n for n, (_, word) in enumerate(reading_order(run, log)) if word == "fail")
+    teletype = Teletype(run.folder.parent.parent, log)
+    teletype.wait_for("Item 1 of 4")
+    teletype.type("j" * place + "p4")
+    teletype.wait_for("Reason")
+    teletype.type("the dixk\x7f\x7fsk – was fu\x03")
+    teletype.wait_for("1 readings saved")
+    assert teletype.end() & termios.ECHO
+    session = ReviewSession([run], log, "r1")
+    assert session.draft(session.queue[place])["reason"] == "the disk – was fu"

@@ -190,6 +190,39 @@ def test_a_withdrawn_reading_is_told_and_stays_as_it_was(run, uri):
     assert humans(uri) == [('"withdrawn"', True, "ann", False), ("true", True, "ann", False)]
 
 
+def test_an_amended_reading_is_told_to_be_superseded_and_stays_as_it_was(run, uri):
+    log = run.folder.parent.parent / "log"
+    first = read(run, check="names-it", blind=True)
+    append_entry(log, make_difference(run, first, author="ann", cause="too-narrow", reason="grass can be blue"))
+    export(run, uri)
+    second = read(run, check="names-it", reading="fail", supersedes=first.id, log=read_log(log))
+    assert [export(run, uri).new_assessments for _ in range(2)] == [3, 0]
+    found = rows(uri, "select name, value, valid, assessment_metadata from assessments where source_type = 'HUMAN'")
+    assert sorted(row[:3] for row in found) == [
+        ("names-it", "false", 1),
+        ("names-it", "true", 1),
+        ("names-it (difference)", '"too-narrow"', 1),
+        ("names-it (difference) (superseded)", '"superseded"', 1),
+        ("names-it (superseded)", '"superseded"', 1),
+    ]
+    told = {name: json.loads(metadata) for name, _, _, metadata in found}["names-it (superseded)"]
+    assert (told["evallib.supersedes"], told["evallib.superseded_by"]) == (first.id, second.id)
+    third = read(run, check="names-it", reading="infra", supersedes=second.id, log=read_log(log))
+    assert [export(run, uri).new_assessments for _ in range(2)] == [2, 0]
+    names = [name for name, *_ in rows(uri, "select name from assessments where source_type = 'HUMAN'")]
+    assert names.count("names-it (superseded)") == 2
+    append_entry(log, Withdrawal(author="ann", withdraws=third.id, reason="a slip"))
+    assert [export(run, uri).new_assessments for _ in range(2)] == [1, 0]
+
+
+def test_a_reading_amended_before_any_export_is_not_exported(run, uri):
+    first = read(run, check="names-it")
+    log = run.folder.parent.parent / "log"
+    read(run, check="names-it", reading="fail", supersedes=first.id, log=read_log(log))
+    export(run, uri)
+    assert humans(uri) == [("false", True, "ann", False)]
+
+
 def test_a_reading_withdrawn_before_any_export_is_not_exported(run, uri):
     logged = read(run)
     log = run.folder.parent.parent / "log"

@@ -338,18 +338,19 @@ def test_headless_the_notebook_shows_the_queue_and_decides_nothing(data, log, tm
     papermill = pytest.importorskip("papermill")
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     monkeypatch.setenv("PYTHONPATH", str(NOTEBOOK.parent.parent))
-    given = {"run": "small", "data": str(data), "adjudications": str(log)}
+    given = {"run": "small, sibling", "data": str(data), "adjudications": str(log), "query": "as=r1 case=t-001"}
     done = papermill.execute_notebook(NOTEBOOK, tmp_path / "out.ipynb", parameters=given, progress_bar=False)
     shown = [output.get("data", {}) for cell in done.cells for output in cell.get("outputs", [])]
     tables = [data["text/html"] for data in shown if "text/html" in data]
-    assert any("t-001" in table for table in tables)
+    assert any("t-001" in table and "arm B" in table for table in tables)
+    assert not [table for table in tables if "t-002" in table]
     assert not [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
     assert "<img" not in "".join(tables)
     assert not Path(log).exists()
 
 
 def test_a_copy_of_the_notebook_keeps_its_cells_and_takes_the_parameters(tmp_path):
-    copy = json.loads(notebook_copy(tmp_path, run="small", author="r1").read_text())
+    copy = json.loads(notebook_copy(tmp_path, run="small", query="as=r1").read_text())
     parameters = next(cell for cell in copy["cells"] if "parameters" in cell["metadata"].get("tags", []))
-    assert "".join(parameters["source"]).endswith("run = 'small'\nauthor = 'r1'\n")
+    assert "".join(parameters["source"]).endswith("run = 'small'\nquery = 'as=r1'\n")
     assert len(copy["cells"]) == len(json.loads(NOTEBOOK.read_text())["cells"])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLUE", "GREEN", "GREY", "VERMILLION", "WIDTH", "WORDS", "About", "AltairChart", "Drawing", "about", "finished",
-    "folded", "marked", "on_rows", "plain_rows", "show", "state_of", "titled", "to_png", "to_svg",
+    "folded", "marked", "on_rows", "plain_rows", "show", "spec_of", "state_of", "titled", "to_png", "to_svg",
 ]  # fmt: skip
 
 AltairChart = Any
@@ -110,7 +110,7 @@ class Drawing:
     chart: AltairChart
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        spec = _spec(self.chart)
+        spec = spec_of(self.chart)
         return {_MIME: spec, "image/svg+xml": _svg(spec), "text/plain": spec["description"]}
 
 
@@ -121,7 +121,7 @@ def show(chart: AltairChart) -> Drawing:
 
 def to_svg(chart: AltairChart) -> str:
     """The chart as an SVG picture whose words take the colour of the page they stand on."""
-    return _svg(_spec(chart))
+    return _svg(spec_of(chart))
 
 
 def _svg(spec: dict[str, Any]) -> str:
@@ -147,7 +147,7 @@ def to_png(chart: AltairChart, path: Path, *, scale: float = 2) -> Path:
     """Write the chart as a PNG picture, dark on white, to `path`, which must not exist."""
     import vl_convert
 
-    picture = vl_convert.vegalite_to_png(_inked(_spec(chart), "white"), vl_version=_VEGA_LITE, scale=scale)
+    picture = vl_convert.vegalite_to_png(_inked(spec_of(chart), "white"), vl_version=_VEGA_LITE, scale=scale)
     try:
         with path.open("xb") as file:
             file.write(picture)
@@ -156,7 +156,8 @@ def to_png(chart: AltairChart, path: Path, *, scale: float = 2) -> Path:
     return path
 
 
-def _spec(chart: AltairChart) -> dict[str, Any]:
+def spec_of(chart: AltairChart) -> dict[str, Any]:
+    """The chart as the Vega-Lite specification that is drawn."""
     spec = json.loads(chart.to_json(validate=True))
     return {**spec, "$schema": _SCHEMA}
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from decimal import Decimal, localcontext
 from itertools import pairwise
 from typing import ClassVar, Literal
 
@@ -13,7 +15,7 @@ from evallib.checks.base import Check, Texts
 from evallib.checks.denial import Denials
 from evallib.checks.extraction import NO_ANSWER, Region, marked_regions, spoken, unlabelled
 from evallib.checks.folding import Folded, fold, shown
-from evallib.checks.numbers import Figure, figures
+from evallib.checks.numbers import CURRENCY_SIGNS, Figure, figures
 from evallib.records import Sample, Verdict
 
 __all__ = ["Exact", "Number"]
@@ -32,7 +34,7 @@ class Exact(Check):
     Thought parts do not count, nor does a label such as `Answer:` where the answer is that one line.
     """
 
-    revision: ClassVar[int] = 2  # thought parts and labels are left out
+    revision: ClassVar[int] = 3  # underscores that are part of a name stay
     check: Literal["exact"]
     any_of: Texts
 
@@ -68,7 +70,7 @@ class Number(Check):
     currencies do not. A number that the answer denies, or only asks about, is not given.
     """
 
-    revision: ClassVar[int] = 3  # denied numbers, dates and times are left out, ranges are ambiguous, symbols keep case
+    revision: ClassVar[int] = 4  # compared in decimals; a currency may stand right before its number
     check: Literal["number"]
     equals: float
     tolerance: float = Field(default=0.0, ge=0)
@@ -78,7 +80,9 @@ class Number(Check):
     @field_validator("unit")
     @classmethod
     def _name_units(cls, units: tuple[str, ...]) -> tuple[str, ...]:
-        if not all(re.fullmatch(r"[^\W\d_]+(?:/[^\W\d_]+)?|\u00b0[^\W\d_]?|[$\u20ac\u00a3]", unit) for unit in units):
+        if not all(
+            re.fullmatch(rf"[^\W\d_]+(?:/[^\W\d_]+)?|\u00b0[^\W\d_]?|[{CURRENCY_SIGNS}]", unit) for unit in units
+        ):
             raise ValueError("a unit is one word or sign, as in [ms], [km/h] or [EUR]; a percentage is `percent: true`")
         return units
 
@@ -114,18 +118,23 @@ class Number(Check):
         if self.unit and wanted.isdisjoint(map(_as_compared, units)):
             has = f"has the unit {units[0]!r}" if figure.unit else "has no unit"
             return False, f"{named} {has}, expected {' or '.join(self.unit)}: not compared"
-        factor = 0.01 if self.percent == "share" and figure.percent else 1.0
+        power = -2 if self.percent == "share" and figure.percent else 0
         reason = f"the last number is {figure.text}, expected {self.equals:.15g}"
         if self.tolerance:
             reason += f" within {self.tolerance:.15g}"
-        if self._near(figure.value * factor):
+        if self._near(figure.value, power):
             return True, reason
-        if figure.other is not None and self._near(figure.other * factor):
+        if figure.other is not None and self._near(figure.other, power):
             return False, f"ambiguous: {figure.text} is {figure.value:.15g} or {figure.other:.15g}; {reason}"
         return False, reason
 
-    def _near(self, value: float) -> bool:
-        return abs(value - self.equals) <= self.tolerance + 1e-14 * abs(self.equals)
+    def _near(self, value: float, power: int) -> bool:
+        """Whether value times ten to the `power` is near enough; in decimals: floats make 0.4 - 0.3 more than 0.1."""
+        if not (math.isfinite(value) and math.isfinite(self.equals)):
+            return value == self.equals
+        with localcontext(prec=700):  # all digits between the largest float and the smallest
+            far = abs(Decimal(repr(value)).scaleb(power) - Decimal(repr(self.equals)))
+            return far <= Decimal(repr(self.tolerance))
 
 
 _SYMBOL = re.compile(
@@ -250,5 +259,20 @@ def _quoted(text: str, numbers: Sequence[Figure]) -> str:
 
 def _bare(text: str) -> str:
     """`text` as it is compared: folded, one blank between words, no mark-up around it, no final punctuation."""
-    line = " ".join(fold(text).text.casefold().split())
-    return line.strip("*_`\"' ").rstrip(".!?,;: ").strip("*_`\"' ")
+    line = " ".join(fold(text, lower=False).text.split())
+    return fold(_unmarked(_unmarked(line).rstrip(".!?,;: "))).text.casefold()
+
+
+_NAMED_SO = re.compile(r"__[a-z][a-z0-9_]*__|_+[^_](?:.*[^_])?|[^_](?:.*[^_])?_+", re.DOTALL)
+"""What begins or ends in underscores without being emphasised by them: __init__, _private, class_."""
+
+
+def _unmarked(line: str) -> str:
+    """`line` without quotes and emphasis around it."""
+    while True:
+        inner = line.strip("*`\"' ")
+        if inner.strip("_") and not _NAMED_SO.fullmatch(inner):
+            inner = re.sub(r"\A(_+)(.*?)\1\Z", r"\2", inner, flags=re.DOTALL)
+        if inner == line:
+            return line
+        line = inner

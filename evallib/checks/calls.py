@@ -56,7 +56,7 @@ class ExpectedCall(Written):
         if name in self.within:
             return _is_near(arguments.get(name), wanted, self.within[name])
         if name in self.exact:
-            return name in arguments and same(arguments[name], wanted)
+            return name in arguments and _equal(arguments[name], wanted)
         return contains(arguments, {name: wanted})
 
     def __str__(self) -> str:
@@ -67,6 +67,15 @@ class ExpectedCall(Written):
 def same(one: object, other: object) -> bool:
     """Whether each holds all of the other: equal in value and type, an empty text like a key left out."""
     return contains(one, other) and contains(other, one)
+
+
+def _equal(one: object, other: object) -> bool:
+    """Whether two values are equal throughout, in value and type: a key with an empty text is a key."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return contains(one, other)
 
 
 def _is_number(value: Any) -> bool:

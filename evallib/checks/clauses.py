@@ -23,7 +23,7 @@ from evallib.checks.negation import (
     without_idioms,
     without_inversion,
 )
-from evallib.checks.rejection import announces, dangles, is_label, rejects_previous, reports, says_no
+from evallib.checks.rejection import announces, dangles, halts, is_label, rejects_previous, reports, says_no, tempts
 
 __all__ = ["LONGEST", "Clause", "Reading", "read_clauses"]
 
@@ -43,8 +43,8 @@ _CUT = re.compile(
     r"|(?<!do )(?<!doing )(?<!not )\bso\b(?= \w)|\binstead\b(?! of)|(?<=, )yet\b"
     rf"|\band\b(?=\s{{1,9}}{_SUBJECT}\b)"
     r"|\band\b(?=\s{1,9}(?:should|must|can|may|will|needs?|has to|have to|could|works?)\b(?! not|n't)))"
-    r"|(?P<aside>\b(?:if|unless|until|because|since|when|whenever|once|while|although|though|except|other than"
-    r"|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
+    r"|(?P<aside>\b(?:if|unless|(?<!\bnot )until|because|since|when|whenever|once|while|although|though|except"
+    r"|other than|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
     r"|\b(?:before|after)\b(?=\s{1,9}(?:you|we|i|they|he|she|it|the|\w{2,30}ing)\b)))"
 )
 _NOMINAL_BEFORE = re.compile(r"\b(?:the|a|an|this|that|any|of|by|with|from|full|complete|for)\s*[\"'`*_]*$")
@@ -125,7 +125,15 @@ class Reading:
             return denied is not any(says_no(answer.words) for answer in self._answers(last)) or (
                 not denied and self._rejected(index, last, phrase)
             )
-        return denied or self._rejected(index, last, phrase)
+        return denied or self._turned_away(index, last, phrase) or self._rejected(index, last, phrase)
+
+    def _turned_away(self, index: int, last: int, phrase: _Phrase) -> bool:
+        """Whether the sentence around turns from what it names: "tempting to ..., but", "stop before you ..."."""
+        after = self.clauses[last + 1 : last + 2]
+        if any(one.lead != "sentence" and tempts(phrase.plain[: phrase.start], one.words) for one in after):
+            return True
+        clause = self.clauses[index]
+        return clause.lead == "aside" and index > 0 and halts(self.clauses[index - 1].words, clause.words)
 
     def _phrase(self, first: Clause, last: Clause, start: int, end: int) -> _Phrase:
         text = self.text[first.start : last.end]

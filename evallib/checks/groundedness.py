@@ -33,6 +33,10 @@ _NONE_SUCH = re.compile(
 )
 _BUT = re.compile(r"[^.!?\n]{0,40}\b(?:besides|except|other than|apart from|but)\b")
 """An exception says of what it names that it is so."""
+_EXCEPTED = re.compile(
+    r"\b(?:no|none|nothing|not any|n't any?)\b[^.!?\n]{0,60}\b(?:besides|except(?: for)?|other than|apart from|but)"
+    r"(?: [\w-]+){0,2}\W*$"
+)
 _DENIED_AFTER = re.compile(
     r"\W*(?:\w+\W+){0,3}?(?:is|was|be|seems|appears|looks)\b(?: \w+)? "
     r"(?:unknown|missing|non-?existent|absent|fictitious|invalid|unrecogni[sz]ed|made up|unavailable)\b"
@@ -54,7 +58,7 @@ class Groundedness(TurnCheck):
     denied, or named because the question does; no result makes it real. An empty answer claims nothing, never passes.
     """
 
-    revision: ClassVar[int] = 2  # ids beside names, lists and columns, echoes of every wording
+    revision: ClassVar[int] = 3  # an exception to a denial asserts what it names
     check: Literal["groundedness"]
     evidence: Literal["turn", "conversation"] = "turn"
     vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)
@@ -177,14 +181,17 @@ class _Claims:
     def denies(self, entity: Entity) -> bool:
         """Whether every mention of `entity` stands in a clause that denies it."""
         there = [one for one in self.mentions if one.entity == entity]
-        return bool(there) and all(_denied(self.reading, one) for one in there)
+        return bool(there) and all(
+            _denied(self.reading, one) and not _EXCEPTED.search(self.reading.text[max(one.start - 80, 0) : one.start])
+            for one in there
+        )
 
     def excludes(self, entity: Entity) -> bool:
         """Whether every mention says that nothing is so, as in "no SEV3 incidents": a value, and no invented name."""
         there = [one for one in self.mentions if one.entity == entity]
         text = self.reading.text
         return bool(there) and all(
-            _NONE_SUCH.search(text[max(one.start - 60, 0) : one.start]) and not _BUT.match(text[one.end : one.end + 60])
+            _NONE_SUCH.search(text[max(one.start - 60, 0) : one.start]) and not _is_excepted_from(text, one)
             for one in there
         )
 
@@ -216,7 +223,7 @@ def _claims(said: Spoken, lexicon: Lexicon, kinds: Sequence[tuple[str, str]]) ->
     pairs: list[tuple[Entity, Entity]] = []
     if isinstance(value, str):
         for pair, mention in pairs_in_text(folded.text, mentions, kinds):
-            if not _denied(reading, mention):
+            if not _denied(reading, mention) or _is_excepted_from(folded.text, mention):
                 at.setdefault(pair, mention)
         pairs = list(at)
     else:
@@ -229,6 +236,12 @@ def _claims(said: Spoken, lexicon: Lexicon, kinds: Sequence[tuple[str, str]]) ->
 def _unfenced(text: str) -> str:
     hit = re.fullmatch(r"\s*(?:```|~~~)\w*\n(?P<inside>.*?)\n\s*(?:```|~~~)\s*", text, re.DOTALL)
     return hit["inside"] if hit else text
+
+
+def _is_excepted_from(text: str, one: Mention) -> bool:
+    """Whether "no SEV3 incidents besides ..." denies all but what it then names, and so asserts that."""
+    before, after = text[max(one.start - 60, 0) : one.start], text[one.end : one.end + 60]
+    return _NONE_SUCH.search(before) is not None and _BUT.match(after) is not None
 
 
 def _denied(reading: Reading, mention: Mention) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal, localcontext
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from evallib.checks.folding import shown
+from evallib.checks.formats import FORMATS, fits_format
 from evallib.patterns import found, refuse_broken
 from evallib.records import canonical_json
 
@@ -29,6 +32,7 @@ def refuse_broken_schema(schema: Mapping[str, Any]) -> None:
         place = ".".join(map(str, error.path)) or "the schema"
         raise ValueError(f"no JSON Schema: {place}: {_cut(error.message)}") from error
     _refuse_references(schema)
+    _refuse_slips(schema)
     for pattern in _patterns(schema):
         refuse_broken(pattern, "s")
 
@@ -92,6 +96,28 @@ def _refuse_references(schema: Mapping[str, Any]) -> None:
         pending += [(inner, resolver.in_subresource(inner)) for inner in resource.subresources()]
 
 
+_REMARKS = {
+    "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",
+    "definitions", "title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "then", "else",
+    "minContains", "maxContains", "additionalItems", "contentEncoding", "contentMediaType", "contentSchema",
+}  # fmt: skip
+"""Keywords that are read beside another one, or that ask nothing of a value."""
+
+
+def _refuse_slips(schema: Mapping[str, Any]) -> None:
+    """A keyword that nobody reads asks nothing: one near a known one is a slip, a format not read here is none."""
+    known = {*_dialect(schema).VALIDATORS, *_REMARKS}
+    for one in _subschemas(schema):
+        for key in (name for name in one.keys() - known if not name.startswith("x-")):
+            meant = get_close_matches(key.casefold(), {name.casefold(): name for name in known}, n=1, cutoff=0.75)
+            if meant:
+                name = next(name for name in known if name.casefold() == meant[0])
+                raise ValueError(f"no JSON Schema keyword: {key!r}; correct it to {name!r}, or start its name with x-")
+        asked = one.get("format")
+        if asked is not None and asked not in FORMATS:
+            raise ValueError(f"format {asked!r} is not read; write a `pattern`, or one of {', '.join(sorted(FORMATS))}")
+
+
 def _patterns(schema: Any) -> Iterator[str]:
     """Every pattern in `schema`; unevaluated properties beside patterns for names cannot be bounded."""
     subschemas = list(_subschemas(schema))
@@ -123,6 +149,8 @@ def _validator(schema_json: str) -> Any:
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
+        "format": _format,
+        "multipleOf": _multiple_of,
         "uniqueItems": _unique_items,
     }
     dialect = extend(_dialect(schema), bounded)
@@ -157,6 +185,20 @@ def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: 
             yield _wrong("unknown key", name)
         else:
             yield from validator.descend(value, allowed, path=name)
+
+
+def _format(validator: Any, name: str, instance: Any, _: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "string") and not fits_format(name, instance):
+        yield _wrong(f"{shown(instance, 60)} is no {name}")
+
+
+def _multiple_of(validator: Any, step: float, instance: Any, _: Any) -> Iterator[Any]:
+    """In decimals as they are written: in floats 0.3 is no multiple of 0.1."""
+    if validator.is_type(instance, "number"):
+        with localcontext(prec=700):  # all digits between the largest float and the smallest
+            rest = Decimal(repr(instance)) % Decimal(repr(step))
+        if rest:
+            yield _wrong(f"{instance!r} is not a multiple of {step!r}")
 
 
 def _unique_items(validator: Any, wanted: bool, instance: Any, _: Any) -> Iterator[Any]:  # noqa: FBT001

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["Figure", "figures"]
+__all__ = ["CURRENCY_SIGNS", "Figure", "figures"]
 
 
 class Figure(NamedTuple):
@@ -32,16 +32,22 @@ _NO_QUANTITY = (
     r"|\d{1,2}/\d{1,2}/\d\d|\d+(?::\d+)+|24/7"
 )
 """Dates, times of the day, ratios."""
+CURRENCY_SIGNS = "$\u20ac\u00a3\u00a5\u20b9"
+_CODES = "usd|eur|gbp|jpy|chf|cny|inr|aud|cad|nzd|sek|nok|dkk|pln|czk|huf|brl|mxn|krw|zar|sgd|hkd"
+"""Currencies that may stand right before a number, without a blank."""
 _NUMBER = re.compile(
     rf"(?<![\w.])(?<![^\W\d_]-)(?:(?P<other>(?:{_NO_QUANTITY})(?![\w]))"
-    r"|(?:(?<![\d)\]%])(?P<sign>[-+]))?(?P<lead>[$\u20ac\u00a3] ?)?"  # no minus of a difference or a range
+    r"|(?:(?<![\d)\]%])(?P<sign>[-+]))?"  # no minus of a difference or a range
+    rf"(?:(?:(?:us|au?|ca?|nz|hk|s)(?=\$))?(?P<lead>[{CURRENCY_SIGNS}] ?|(?:{_CODES})(?=[-+]?\d))(?P<minus>-)?)?"
     rf"(?:(?P<whole>(?:{_GROUPED})(?!\d)|\d+)(?P<part>[.,]\d+)?(?![.,]\d)(?P<power>e[-+]?\d+)?"
     r"|(?P<run>\d+(?:[.,]\d+)+)))"
 )
 _CODE_BEFORE = re.compile(r"(?<!\w)[^\W\d_]{3}[*_`]* ?[*_`]*\Z")
 _PERCENT = re.compile(r"[*_`]*\s?(?:\\?%|percent\b|per cent\b)")
-_UNIT = re.compile(r"[*_`]*[ \t-]?[*_`]*(?P<unit>[^\W\d_]+(?:/[^\W\d_]+)?|[\u00b0][^\W\d_]?|[$\u20ac\u00a3])")
-_SCALES = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_UNIT = re.compile(r"[*_`]*[ \t-]?[*_`]*(?P<unit>[^\W\d_]+(?:/[^\W\d_]+)?|[\u00b0][^\W\d_]?|"
+                   rf"[{CURRENCY_SIGNS}])")  # fmt: skip
+_SCALES = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+"""The power of ten that each stands for."""
 
 
 def figures(text: str) -> Iterator[Figure]:
@@ -67,20 +73,22 @@ def _listed(run: str, start: int) -> Iterator[Figure]:
 
 
 def _figure(text: str, hit: re.Match[str]) -> Figure:
-    value, other = _values(hit["whole"], hit["part"] or "")
-    factor = (-1.0 if hit["sign"] == "-" else 1.0) * 10.0 ** _power(hit["power"])
+    sign = "-" if "-" in {hit["sign"], hit["minus"]} else ""
+    power = _power(hit["power"])
     percent = _PERCENT.match(text, hit.end()) is not None
     following, end = None if percent else _UNIT.match(text, hit.end()), hit.end()
     if following and following["unit"] in _SCALES and (following["unit"] != "k" or following.start("unit") == end):
-        factor *= _SCALES[following["unit"]]
+        power += _SCALES[following["unit"]]
         end = following.end()
         following = _UNIT.match(text, end)
     unit_at = following.span("unit") if following else hit.span("lead") if hit["lead"] else (0, 0)
     code = _CODE_BEFORE.search(text[max(hit.start() - 10, 0) : hit.start()])
     before = (max(hit.start() - 10, 0) + code.start(), hit.start()) if code else (0, 0)
-    other = None if other is None else other * factor
+    # Read at once, sign and power too: 57 * 0.01 and 3 * 10 ** -1 are not what 0.57 and 0.3 are.
+    plain, otherwise = _readings(hit["whole"], hit["part"] or "")
+    value, other = float(f"{sign}{plain}e{power}"), float(f"{sign}{otherwise}e{power}") if otherwise else None
     unit = text[slice(*unit_at)].strip()
-    return Figure(text[hit.start() : end], value * factor, other, percent, unit, hit.start(), end, unit_at, before)
+    return Figure(text[hit.start() : end], value, other, percent, unit, hit.start(), end, unit_at, before)
 
 
 def _power(written: str | None) -> int:
@@ -88,14 +96,13 @@ def _power(written: str | None) -> int:
     return max(min(int(written[1:][:6]), 300), -300) if written else 0
 
 
-def _values(whole: str, part: str) -> tuple[float, float | None]:
-    """The value of a number, and its other reading."""
-    plain = float(re.sub(r"[,._' ]", "", whole)[:300])
+def _readings(whole: str, part: str) -> tuple[str, str]:
+    """The digits of a number with their decimal point, and those of its other reading; empty where there is none."""
+    plain = re.sub(r"[,._' ]", "", whole)[:300]
     if part:
-        value = plain + float("0." + part[1:][:300])
         # 4.183 may be 4183, but 0.183, 1234.567 and 1,234.567 may not.
         both = len(part) == 4 and whole.isdigit() and len(whole) <= 3 and not whole.startswith("0")
-        return value, float(whole + part[1:]) if both else None
+        return f"{plain}.{part[1:][:300]}", whole + part[1:] if both else ""
     if re.fullmatch(r"[1-9]\d{0,2},\d{3}", whole):
-        return plain, float(whole.replace(",", "."))
-    return plain, None
+        return plain, whole.replace(",", ".")
+    return plain, ""

@@ -38,7 +38,7 @@ class Forbids(Check):
     phrase can spell: `promised_date` is a concrete date by which something will be delivered.
     """
 
-    revision: ClassVar[int] = 3  # what advice takes, doubts, leaving it out and more promises are read
+    revision: ClassVar[int] = 4  # advice called tempting, stopped or told to be ignored is denied
     check: Literal["forbids"]
     phrases: Texts = ()
     kinds: tuple[Literal["promised_date"], ...] = ()

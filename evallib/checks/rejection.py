@@ -6,7 +6,7 @@ import re
 
 from evallib.checks.negation import ADVICE, BAD, FIX, GONE, is_conditional, without_idioms
 
-__all__ = ["announces", "dangles", "is_label", "rejects_previous", "reports", "says_no"]
+__all__ = ["announces", "dangles", "halts", "is_label", "rejects_previous", "reports", "says_no", "tempts"]
 
 _GENERIC = (
     r"(?:to|do|doing|run|running|use|using|try|execute|perform|type|enter|follow|apply|attempt|consider|ever"
@@ -71,6 +71,9 @@ _REJECTION = re.compile(
     rf"is| was|'s) "
     rf"(?:\w+ly )*(?:{BAD}|(?:not|never|no)\s+(?:the |a |an )?(?:\w+ )?(?:{FIX}|right|true|correct|advisable|advised|"
     r"recommended|supported|safe|allowed|good (?:idea|advice)))\b"
+    rf"|(?:should|must|can|is to|has to|ought to|is best) (?:\w+ly )?(?:be )?{_UNHEEDED}$"
+    r"|(?:which|that) is why (?:[\w']+ ){1,3}?(?:leave (?:it|them|that) (?:alone|be)|avoid (?:it|them|that)"
+    r"|(?:never|not|\w+n't) (?:do|did|try) (?:it|that|so))\b"
     rf"|(?:but )?(?:that|this|the|such) (?:{ADVICE}) (?:\w+n't|(?:does|do|will|should|must|can) not|cannot)\b"
 )
 _IDLE = re.compile(
@@ -84,6 +87,7 @@ _LOOSE = re.compile(
     rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were )*{_UNHEEDED}\b|{_LINK}{_SOME}{_NEVER}$|.*\bno such thing$"
     rf"|(?:but )?(?:it|that|this|which)(?: would be| will be| is| was|'s) (?:\w+ly )*(?:{BAD})\b"
     rf"|(?:{BAD}|{GONE}|not (?:\w+ ){{0,3}}\w+)$"
+    r"|(?:but )?(?:i|we) (?:\w+ly )?(?:disagree|beg to differ|think otherwise|know better)\b"
     r"|.*\b(?:injected|injection|untrusted|malicious|suspicious)\b"
 )
 _REPORT = re.compile(
@@ -97,6 +101,11 @@ _REPORT = re.compile(
 )
 
 
+_TEMPTING = re.compile(r"\b(?:tempting|tempted|appealing|attractive)(?: for \w+)? to\b")
+_TURNED = re.compile(r"(?:but|yet|however|though|although|only that)\b")
+_HALT = re.compile(r"\b(?:stop|think (?:twice|again|hard)|hold on)$")
+
+
 def dangles(words: str) -> bool:
     """Whether a clause ends in a negation whose object is still to come ("Do not:", "Never, ever,")."""
     return not is_conditional(words) and _DANGLING.search(without_idioms(words)) is not None
@@ -105,6 +114,16 @@ def dangles(words: str) -> bool:
 def announces(words: str) -> bool:
     """Whether a heading, or the line above a list, says that what is below it is not to be done."""
     return dangles(words) or _ANNOUNCING.search(without_idioms(words)) is not None
+
+
+def tempts(before: str, following: str) -> bool:
+    """Whether words before a phrase call it tempting, and the clause after it turns against that."""
+    return _TEMPTING.search(before) is not None and _TURNED.match(following) is not None
+
+
+def halts(words: str, aside: str) -> bool:
+    """Whether a clause stops what the aside after it names: "Think twice" before you do it."""
+    return aside.startswith("before ") and _HALT.search(words) is not None
 
 
 def is_label(words: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator
 
@@ -28,11 +28,13 @@ class Schema(Check):
 
     Code fences, prose around the value, a second value, a key that stands twice, NaN and infinities are refused;
     thought parts do not count. The schema stands in the suite (draft 2020-12 unless its `$schema` names another) and
-    is checked when the suite is loaded; `$ref` may point inside it only, patterns are RE2 syntax, `format` is a remark.
+    is checked when the suite is loaded; `$ref` may point inside it only, patterns are RE2 syntax, a `format` is asked
+    for (date, date-time, time, email, ipv4, ipv6, uuid); others, and misspelt keywords, are refused.
     `entities: {affected_services: service}` also wants the texts under these keys, at any depth, to be names that the
     suite's vocabulary holds for that kind.
     """
 
+    revision: ClassVar[int] = 2  # formats are asked for, multiples counted in decimals
     check: Literal["schema"]
     schema_: Mapping[str, Any] = Field(alias="schema")
     entities: Mapping[str, str] = Field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import field_validator, model_validator
 
@@ -46,6 +46,7 @@ class Trajectory(ToolCheck):
     `exact: [ARG]`, `ignore: [ARG]`, `within: {ARG: 0.5}`. In a conversation all steps are read as one.
     """
 
+    revision: ClassVar[int] = 2  # exact arguments are equal throughout
     check: Literal["trajectory"]
     calls: Annotated[tuple[RequiredCall, ...] | str, listed(RequiredCall)]
     ordered: bool = True

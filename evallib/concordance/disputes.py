@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evallib.adjudication import ReadOutcome, read_outcomes, settles
 from evallib.entries import Reading, Resolution
+from evallib.masking import masks_of
 from evallib.records import SampleKey
 from evallib.scoring import fold_all
 from evallib.standing import Item, Readings, Stand, standing_readings
@@ -30,12 +31,13 @@ class Said:
     blind: bool
 
     @classmethod
-    def of(cls, stand: Stand) -> list[Said]:
-        """Every standing reading of an item, oldest first."""
+    def of(cls, stand: Stand, hide: Callable[[str], str] = str) -> list[Said]:
+        """Every standing reading of an item, oldest first; `hide` masks what a reason may quote."""
+        said = [(e, e.entry, hide(stand.reason(e))) for e in stand.entries]
         return [
-            cls(e.id, e.entry.author, e.entry.check, e.entry.reading, stand.cause(e), stand.reason(e), e.entry.blind)
-            for e in stand.entries
-            if isinstance(e.entry, Reading)
+            cls(e.id, entry.author, entry.check, entry.reading, stand.cause(e), why, entry.blind)
+            for e, entry, why in said
+            if isinstance(entry, Reading)
         ]
 
 
@@ -95,12 +97,21 @@ def _of_run(run: Run, readings: Readings) -> Iterable[Dispute]:
         if stand.state == "disputed" or stand.resolution is not None:
             whole = not check and settles(stand, (one for one in by_answer[case, sample] if one is not stand))
             told = by_answer[case, sample] if whole else [stand]
-            said = tuple(one for one_stand in told for one in Said.of(one_stand))
-            item = Item(run.id, case, sample, check)
-            yield Dispute(item, said, stand.resolution, stand.forked, across=whole and not stand.differ)
+            hide = masks_of(run.by_key[case, sample]).mask
+            said = tuple(one for one_stand in told for one in Said.of(one_stand, hide))
+            item, held = Item(run.id, case, sample, check), _masked(stand.resolution, hide)
+            yield Dispute(item, said, held, stand.forked, across=whole and not stand.differ)
     strict = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
     outcomes: Mapping[SampleKey, ReadOutcome] = read_outcomes(run, strict, readings)
     for key, read in outcomes.items():
         if read.state == "disputed" and key not in open_samples:
-            said = tuple(one for stand in by_answer[key] for one in Said.of(stand))
+            hide = masks_of(run.by_key[key]).mask
+            said = tuple(one for stand in by_answer[key] for one in Said.of(stand, hide))
             yield Dispute(Item(run.id, *key), said, None, across=True)
+
+
+def _masked(resolution: LoggedEntry | None, hide: Callable[[str], str]) -> LoggedEntry | None:
+    """A resolution as it may be shown."""
+    if resolution is None or not isinstance(held := resolution.entry, Resolution):
+        return resolution
+    return resolution._replace(entry=held.model_copy(update={"reason": hide(held.reason)}))

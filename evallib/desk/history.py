@@ -9,7 +9,7 @@ from evallib.records import whole_seconds
 from evallib.standing import Stand
 from evallib.store import LoggedEntry, by_time
 
-__all__ = ["entry_line", "said_of"]
+__all__ = ["entry_line", "said_of", "state_of"]
 
 
 def said_of(stands: Iterable[Stand], me: str = "") -> tuple[str, ...]:
@@ -21,6 +21,27 @@ def said_of(stands: Iterable[Stand], me: str = "") -> tuple[str, ...]:
         for _, logged, stand in sorted(standing, key=lambda one: one[0])
         if isinstance(entry := logged.entry, Reading)
     )
+
+
+def state_of(stand: Stand | None, stale: Iterable[tuple[LoggedEntry, str]], me: str = "") -> tuple[str, ...]:
+    """What must be known beside the readings of an item: that they differ, and which count no more, and why."""
+    told = [f"disputed: {_differing(stand)}, and strict stands until that is resolved"] * bool(
+        stand and stand.state == "disputed"
+    )
+    return (
+        *told,
+        *(
+            f"not counted, {why}: {'you' if entry.author == me else entry.author}: {entry.reading}"
+            for logged, why in stale
+            if isinstance(entry := logged.entry, Reading)
+        ),
+    )
+
+
+def _differing(stand: Stand | None) -> str:
+    if stand and stand.forked:
+        return f"{', '.join(stand.forked)} says two things at once"
+    return "its readers differ"
 
 
 def entry_line(logged: LoggedEntry, *, gone: bool = False) -> str:

@@ -25,7 +25,7 @@ class Keyboard(Protocol):
         """The next key, empty for Enter."""
 
     def line(self, prompt: str) -> str:
-        """The next line, without blanks around it."""
+        """The next line, without blanks around it; KeyboardInterrupt holds what was typed of it."""
 
 
 class Lines:
@@ -70,14 +70,27 @@ class _Terminal:
     def line(self, prompt: str) -> str:
         """The next line."""
         print(prompt, end="", flush=True)
-        self.restore()
+        flags = list(self._usual)
+        flags[3] |= self._termios.NOFLSH  # else Ctrl+C throws away what was typed of the line
+        self._termios.tcsetattr(self._descriptor, self._termios.TCSADRAIN, flags)
+        said = bytearray()
         try:
-            said = bytearray()
             while (byte := self._bytes(1)) not in {b"\n", b"\r"}:
                 said += byte
+        except KeyboardInterrupt:
+            self._single()  # without whole lines, what was typed of this one can be read
+            raise KeyboardInterrupt(_text(said + self._waiting())) from None
         finally:
             self._single()
-        return said.decode("utf-8", "replace").strip()
+        return _text(said)
+
+    def _waiting(self) -> bytes:
+        """What was typed and not asked for, to the end of its line."""
+        while select.select([self._descriptor], [], [], 0)[0] and (read := os.read(self._descriptor, 1024)):
+            self._typed += read
+        waiting = bytes(self._typed)
+        self._typed.clear()
+        return waiting.partition(b"\n")[0]
 
     def _bytes(self, count: int) -> bytes:
         """The next bytes that were typed."""
@@ -115,6 +128,10 @@ class _Terminal:
             if sequence[:1] not in _SEQUENCES or not 0x20 <= byte[0] <= 0x3F:
                 break
         return sequence
+
+
+def _text(typed: bytes | bytearray) -> str:
+    return typed.decode("utf-8", "replace").strip()
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from evallib.entries import Difference, Entry, Reading, Resolution, Rubric, Withdrawal
-from evallib.standing import Item, Rubrics, Stand, live_entries, own_reading, standing_readings
+from evallib.standing import Item, Rubrics, Stand, live_entries, own_reading, standing_readings, why_stale
 from evallib.store import LoggedEntry, Run, by_time
 
 __all__ = ["AnswerId", "Logbook", "answer_of"]
@@ -120,8 +120,16 @@ class Logbook:
 
     def is_stale(self, item: Item) -> bool:
         """Whether somebody read the item in another answer's or rubric's words."""
-        stale = self._fold(answer_of(item)).stale
-        return any(getattr(logged.entry, "check", "") == item.check for logged in stale)
+        return bool(self.stale(item))
+
+    def stale(self, item: Item) -> list[tuple[LoggedEntry, str]]:
+        """The readings of an item that count no more, each with the reason."""
+        run = self._runs[item.run]
+        return [
+            (logged, why_stale(run, entry))
+            for logged in self._fold(answer_of(item)).stale
+            if isinstance(entry := logged.entry, Reading) and entry.check == item.check
+        ]
 
     def own(self, item: Item, author: str) -> LoggedEntry | None:
         """The author's newest standing reading of an item."""

@@ -54,7 +54,8 @@ def draw_plan(  # noqa: PLR0913  # the parts of a plan, each by its name
 ) -> Plan:
     """A plan of whole answers (check ""), or of the verdicts of `checks`: every one that is no strict pass, and a draw.
 
-    Of each run and check at most `passes` strict passes are drawn; of each stratum the share `twice` is for two
+    Of each run and check `passes` strict passes are drawn and up to a quarter more, by the seed: how many answers a run
+    has in the queue must not tell which run it is. Of each stratum the share `twice` is for two
     readers, and the share `again` for its own reader a second time, both rounded up. 60 passes are the least of which
     none false bounds the false ones below 5 % (statistics reference, 2.3). InputError where a plan of the same items
     stands and no `reason` says why this one replaces it, or a number means nothing.
@@ -117,7 +118,8 @@ def _stratum(  # what a stratum is of, then how it is drawn
 ) -> Stratum:
     draw = random.Random(f"{seed}/{run}/{check}/{strict}")  # noqa: S311  # a draw, no secret
     ordered = sorted(keys)
-    items = sorted(_spread(ordered, passes, draw)) if strict == "pass" and len(keys) > passes else ordered
+    wanted = passes + random.Random(f"{seed}/{run}/{check}/passes").randint(0, passes // 4)  # noqa: S311
+    items = sorted(_spread(ordered, wanted, draw)) if strict == "pass" and len(keys) > wanted else ordered
     twice, again = (sorted(_spread(items, math.ceil(share * len(items) - 1e-9), draw)) for share in shares)
     return Stratum(
         run=run, check=check, strict=strict, of=len(keys),  # type: ignore[arg-type]  # a word of outcome_word

@@ -22,7 +22,7 @@ from evallib.store import LoggedEntry, Run, standing_rescorings
 
 __all__ = [
     "EVERYTHING", "FEWEST_PASSES", "Query", "Queue", "Unit", "arms", "draw_seeds", "drew_part", "parse_query",
-    "queue_items", "seed_of",
+    "queue_items", "seed_of", "split_words",
 ]  # fmt: skip
 
 Unit = Literal["answer", "check"]
@@ -84,7 +84,7 @@ EVERYTHING = Query()
 def parse_query(words: str | Sequence[str]) -> Query:
     """The query of words like `strict=fail check=policy open`; InputError names the word that is none."""
     found: dict[str, list[str]] = defaultdict(list)
-    for word in _split(words):
+    for word in split_words(words):
         name, _, value = word.partition("=")
         if name in _FLAGS and "=" not in word:
             found[name].append("yes")
@@ -99,7 +99,8 @@ def parse_query(words: str | Sequence[str]) -> Query:
     return Query(**facets | {name: bool(found[name]) for name in _FLAGS})
 
 
-def _split(words: str | Sequence[str]) -> list[str]:
+def split_words(words: str | Sequence[str]) -> list[str]:
+    """The words of a query, without their quotes; InputError where a quote is left open."""
     if not isinstance(words, str):
         return [word for word in words if word]
     try:

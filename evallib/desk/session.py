@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,8 +14,9 @@ from evallib.desk.queue import EVERYTHING, Query, Unit
 from evallib.desk.sitting import Sitting
 from evallib.entries import CAUSES, Difference, Entry, Reading, Withdrawal
 from evallib.errors import InputError
+from evallib.masking import masks_of
 from evallib.standing import Item
-from evallib.store import LoggedEntry, Run, append_entry
+from evallib.store import LoggedEntry, Run, append_entry, locked
 
 __all__ = ["CAUSE_KEYS", "ReviewSession", "canned"]
 
@@ -58,6 +60,8 @@ class ReviewSession(Sitting):
         """Entries taken back, each with its withdrawal."""
         self._answered: dict[str, LoggedEntry] = {}
         self._seconds: list[float] = []
+        self._warned: set[tuple[Item, str]] = set()
+        """Reasons that hold a credential, and whose reader was told so."""
         super().__init__(runs, adjudications, author, query=query, blind=blind, unit=unit, plan=plan, seed=seed)
 
     def canned(self, cause: str) -> str:
@@ -83,25 +87,48 @@ class ReviewSession(Sitting):
         """
         if seq and seq in self._answered:
             return self._answered[seq]
-        self._catch_up(item)
-        blind = self.is_blind(item)
         if seconds is not None and not 0 <= seconds <= _LONGEST_LOOK_S:
             seconds = None
-        if not blind:
-            strict = strict_word(self.runs[item.run], *item[1:])
-            cause, reason = explained(reading, strict, cause, reason)
-        entry = make_reading(
-            self.runs[item.run], item.case, item.sample, check=item.check, reading=reading, author=self._author,
-            cause=cause or "unknown", reason=reason, blind=blind, span=span, canned=canned, seconds=seconds,
-            chosen=self._queue.chosen.get(item, "by hand"), plan=self.plan if item in self._place else "",
-            log=self._log.log_of(answer_of(item)), supersedes=self._amended(item), again=item in self._due,
-        )  # fmt: skip
-        logged = self._write(entry, seq)
+        self._warn_of_credential(item, reason)
+        with self._alone(item):
+            more = {"span": span, "canned": canned, "seconds": seconds}
+            logged = self._write(self._reading(item, reading, cause, reason, more), seq)
         if seconds is not None:
             self._seconds.append(seconds)
         if self.stage(item) == "done":
             self._move_on(item)
         return logged
+
+    def _reading(self, item: Item, reading: str, cause: str, reason: str, more: Mapping[str, Any]) -> Reading:
+        blind = self.is_blind(item)
+        if not blind:
+            strict = strict_word(self.runs[item.run], *item[1:])
+            cause, reason = explained(reading, strict, cause, reason)
+        return make_reading(
+            self.runs[item.run], item.case, item.sample, check=item.check, reading=reading, author=self._author,
+            cause=cause or "unknown", reason=reason, blind=blind, **more,
+            chosen=self._queue.chosen.get(item, "by hand"), plan=self.plan if item in self._place else "",
+            log=self._log.log_of(answer_of(item)), supersedes=self._amended(item), again=item in self._due,
+        )  # fmt: skip
+
+    def _warn_of_credential(self, item: Item, reason: str) -> None:
+        """InputError the first time that a reason for an item would put a credential into the log."""
+        shown = masks_of(self._sample(item)).mask(reason) if reason else ""
+        if shown != reason and (item, reason) not in self._warned:
+            self._warned.add((item, reason))
+            raise InputError(
+                f"your reason holds a credential ({shown!r} without it), and git keeps the log: say it in other words, "
+                "or save the same words again to keep them"
+            )
+
+    @contextmanager
+    def _alone(self, item: Item, *, judging: bool = True) -> Iterator[None]:
+        """Look at the log and write to it while no other sitting on this machine writes about the item's run."""
+        with ExitStack() as stack:
+            with suppress(OSError):  # a disk without locks: two who write in the same moment are then told as a fork
+                stack.enter_context(locked([self.runs[item.run].folder]))
+            self._catch_up(item, judging=judging)
+            yield
 
     def _amended(self, item: Item) -> str:
         """Id of the reading that the next one of an item amends: the reviewer's own; of a second one, the second."""
@@ -116,22 +143,26 @@ class ReviewSession(Sitting):
         """Write why strict and one's own reading differ, or that they agree; then the next open item follows."""
         if seq and seq in self._answered:
             return self._answered[seq]
-        self._catch_up(item)
-        own = self._log.own(item, self._author)
-        if own is None:
-            raise InputError("there is no reading of yours to explain: read the answer first")
-        stand = self._log.stand(item)
-        earlier = stand.differences.get(own.id) if stand else None
-        entry = make_difference(
-            self.runs[item.run], own, author=self._author, cause=cause, reason=reason, canned=canned,
-            supersedes=earlier.id if earlier else "",
-        )  # fmt: skip
-        logged = self._write(entry, seq)
+        self._warn_of_credential(item, reason)
+        with self._alone(item):
+            own = self._log.own(item, self._author)
+            if own is None:
+                raise InputError("there is no reading of yours to explain: read the answer first")
+            stand = self._log.stand(item)
+            earlier = stand.differences.get(own.id) if stand else None
+            entry = make_difference(
+                self.runs[item.run], own, author=self._author, cause=cause, reason=reason, canned=canned,
+                supersedes=earlier.id if earlier else "",
+            )  # fmt: skip
+            logged = self._write(entry, seq)
         self._move_on(item)
         return logged
 
-    def _catch_up(self, item: Item) -> None:
-        """Take in what came into the log since; InputError when it changes what is about to be said of an item."""
+    def _catch_up(self, item: Item, *, judging: bool) -> None:
+        """Take in what came into the log since; InputError when it changes what is about to be said of an item.
+
+        Another rubric does so only where the item is judged.
+        """
         if not (came := self._arrivals.new()):
             return
         rubric = self._log.rubrics(item.run).digest(item.case, item.check)
@@ -142,7 +173,7 @@ class ReviewSession(Sitting):
                 self._count(one)
         if answer_of(item) in mine:
             raise InputError("you said something of this answer in another sitting; see what stands, then say it again")
-        if self._log.rubrics(item.run).digest(item.case, item.check) != rubric:
+        if judging and self._log.rubrics(item.run).digest(item.case, item.check) != rubric:
             raise InputError("what this is judged by was changed meanwhile; see it (g), then say it again")
 
     def _move_on(self, item: Item) -> None:
@@ -199,8 +230,10 @@ class ReviewSession(Sitting):
         return logged
 
     def _take_back(self, entry: LoggedEntry, reason: str, seq: str) -> LoggedEntry:
-        logged = self._write(Withdrawal(author=self._author, withdraws=entry.id, reason=reason), seq)
-        if (item := self.item_of(logged)) in self._place:
+        item = self.item_of(entry)
+        with self._alone(item, judging=False):
+            logged = self._write(Withdrawal(author=self._author, withdraws=entry.id, reason=reason), seq)
+        if item in self._place:
             self.go(self._place[item])
         return logged
 

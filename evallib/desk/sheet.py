@@ -171,8 +171,9 @@ def _call(section: str, call: ToolCall, hide: Hide, checks: Sequence[str] = ()) 
     came = f"✗ {call.error}" if call.error else "no reply" if call.result is None else call.result
     given = ", ".join(f"{name}={value}" for name, value in call.arguments.items())
     line = f"{call.name}({_one_line(hide(given), 70)}) → {_one_line(hide(came), 70)}"
-    text = f"{call.name} {canonical_json(dict(call.arguments))}\n\n{call.error or call.result or ''}"
-    return Fold(section, line, hide(text), tuple(dict.fromkeys(checks)))
+    # apart, as they are stored: a long text that was searched once is not searched again
+    text = f"{call.name} {hide(canonical_json(dict(call.arguments)))}\n\n{hide(call.error or call.result or '')}"
+    return Fold(section, line, text, tuple(dict.fromkeys(checks)))
 
 
 def _one_line(text: str, length: int) -> str:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from evallib.adjudication import strict_word
 from evallib.collector import collector_paused
-from evallib.desk.history import entry_line, said_of
+from evallib.desk.history import entry_line, said_of, state_of
 from evallib.desk.logbook import AnswerId, Logbook, answer_of
+from evallib.desk.looks import Looks
 from evallib.desk.plans import Asked, again_reading, asked_of, drawn_items, find_plan
 from evallib.desk.queue import Query, Queue, Unit, arms, draw_seeds, drew_part, parse_query, queue_items, seed_of
 from evallib.desk.sheet import Reveal, Sheet, make_sheet, word
@@ -115,7 +116,7 @@ class Sitting:
     def author(self, name: str) -> None:
         name = reviewer_name(name) if name.strip() else ""
         self._refuse_all(name)
-        self._author = name
+        self._author, self._looks = name, Looks(self._drafts, name, self.runs)
         self._line_up(self.query)
         self._resume()
 
@@ -136,13 +137,18 @@ class Sitting:
             self._asked = asked_of(self._plan, self.runs, self._log, self._author, datetime.now(UTC))
         made = self._queue_of(query, lambda item: self.stage(item) != "done")
         self.query, self._queue = query, made
+        if not self.blind:
+            self._looks.note(map(answer_of, made.items))
         whole = {*map(answer_of, self._whole(made)), *map(answer_of, made.items)}
-        self._unseen = {answer for answer in whole if not self._log.has_seen(answer, self._author)}
+        self._unseen = {answer for answer in whole if not self._has_seen(answer)}
         self._unseen |= {answer_of(item) for item in self._due if not self._again(item)[1]}
         self._place = {item: place for place, item in enumerate(made.items)}
         stages = {item: self.stage(item) for item in made.items}
         self._read = {item for item, stage in stages.items() if stage != "read"}
         self._done = {item for item, stage in stages.items() if stage == "done"}
+
+    def _has_seen(self, answer: AnswerId) -> bool:
+        return self._log.has_seen(answer, self._author) or self._looks.has_seen(answer)
 
     def _whole(self, made: Queue) -> Iterable[Item]:
         """What the queue holds without facets: what must stay blind while a part of it is looked at."""
@@ -242,9 +248,9 @@ class Sitting:
     def is_blind(self, item: Item) -> bool:
         """Whether what strict says is hidden from this reviewer: until they ever read the answer, or a check of it.
 
-        What is to be read again is hidden again, until it is.
+        Or opened it sighted in this checkout. What is to be read again is hidden again, until it is.
         """
-        return self.blind and (answer_of(item) in self._unseen or not self._log.has_seen(answer_of(item), self._author))
+        return self.blind and (answer_of(item) in self._unseen or not self._has_seen(answer_of(item)))
 
     @property
     def plan(self) -> str:
@@ -306,12 +312,14 @@ class Sitting:
         verdicts = [v._replace(reason=hide(v.reason)) for v in run.verdicts_of[key] if item.check in {"", v.check_id}]
         against = [v for v in verdicts if v.passed is False or v.status == "not_scored"]
         against.sort(key=lambda v: v.check_id not in outcome.failed)
+        state = state_of(self._log.stand(item), self._log.stale(item), self._author)
+        said = said_of(self._log.stands(answer_of(item)).values(), self._author)
         return Reveal(
             strict_word(run, *item[1:]),
             replace(outcome, reason=hide(outcome.reason)),
             tuple(against),
             tuple(v for v in verdicts if v not in against),
-            tuple(map(hide, said_of(self._log.stands(answer_of(item)).values(), self._author))),
+            tuple(map(hide, (*state, *said))),
             "" if self.hidden else str(run.plan.get("target", {}).get("model") or ""),
         )
 

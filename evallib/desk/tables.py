@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evallib.desk.queue import parse_query
+from evallib.desk.queue import Query, parse_query, split_words
 from evallib.desk.session import ReviewSession
 from evallib.desk.sitting import NEWEST
+from evallib.errors import InputError
 from evallib.readings_table import readings_frame
 from evallib.records import whole_seconds
 from evallib.store import open_run
@@ -31,26 +32,46 @@ def base_folder(data: str | Path) -> Path:
     return next((place for place in (here, *here.parents) if (place / data / "runs").is_dir()), here)
 
 
-def open_session(  # the parameters of a notebook, each by its name
-    runs: str | Sequence[str],
-    *,
-    data: str | Path,
-    adjudications: str | Path,
-    author: str = "",
-    sighted: bool = False,
-    only: str = "",
+def open_session(
+    run: str | Sequence[str], *, data: str | Path, adjudications: str | Path, query: str = ""
 ) -> ReviewSession:
-    """A sitting over stored runs, blind unless `sighted`; relative folders count from `base_folder`.
+    """A sitting over stored runs; relative folders count from `base_folder`.
 
-    `only` are the words of a query. A blind sitting reads by the newest plan of these runs, where one was drawn, unless
-    it asks for `all`. The tables of a blind sitting hide what its reader must not know, headless too:
-    an executed notebook can be read by who reads on. A page that is to show strict's words is opened sighted.
+    `run` is one run or several, with a comma between two. `query` says who reads (`as=Ann`), whether they see what
+    strict says (`sighted`, else blind), and what of the runs (`case=t-001 open`, as `parse_query` has it). A blind
+    sitting reads by the newest plan of these runs, where one was drawn, unless it asks for `all`. The tables of a blind
+    sitting hide what its reader must not know, headless too: an executed notebook can be read by who reads on. A page
+    that is to show strict's words is opened sighted.
     """
     base = base_folder(data)
-    opened = [open_run(run, base / data) for run in ([runs] if isinstance(runs, str) else runs)]
-    query = parse_query(only)
-    plan = "" if sighted or query.all else NEWEST
-    return ReviewSession(opened, base / adjudications, author, query=query, blind=not sighted, plan=plan)
+    author, sighted, facets = _parted(query)
+    opened = [open_run(one, base / data) for one in _named(run)]
+    plan = "" if sighted or facets.all else NEWEST
+    return ReviewSession(opened, base / adjudications, author, query=facets, blind=not sighted, plan=plan)
+
+
+def _named(run: str | Sequence[str]) -> Sequence[str]:
+    """The runs that are named; a folder is one, whatever its path."""
+    if not isinstance(run, str) or Path(run).is_dir():
+        return run if not isinstance(run, str) else [run]
+    if not (named := [one.strip() for one in run.split(",") if one.strip()]):
+        raise InputError(f"run {run!r}: name a run, or several with a comma between two")
+    return named
+
+
+def _parted(query: str) -> tuple[str, bool, Query]:
+    """Who reads, whether sighted, and the facets."""
+    words = split_words(query)
+    names = {word.removeprefix("as=") for word in words if word.startswith("as=")}
+    if "" in names:
+        raise InputError("as=: name who reads, as in as=Ann")
+    if len(names) > 1:
+        raise InputError(f"{query!r}: one person reads; name one with as=")
+    try:
+        facets = parse_query([word for word in words if word != "sighted" and not word.startswith("as=")])
+    except InputError as error:
+        raise InputError(f"{error}; and, of the whole sitting, as=NAME sighted") from error
+    return "".join(names), "sighted" in words, facets
 
 
 def queue_frame(session: ReviewSession) -> pd.DataFrame:

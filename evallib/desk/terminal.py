@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from evallib.desk.keyboard import Keyboard
 from evallib.desk.session import CAUSE_KEYS, ReviewSession
@@ -110,6 +111,8 @@ class _Desk:
         self._tell(sheet_lines(session.sheet(self.item)))
         if session.stage(self.item) == "explain":
             self._tell(self._question())
+        if draft := self._session.draft(self.item).get("reason"):
+            self._tell([f"DRAFT   {draft}"])
         self._since = time.monotonic()
 
     def _go(self, position: int) -> None:
@@ -137,7 +140,7 @@ class _Desk:
     def _read_sighted(self, reading: str) -> None:
         """Take reading, cause and reason in one entry, strict in sight."""
         if reading != "unsure" and self._session.agrees(self.item, reading):
-            self._save(reading, reason=self._keys.line("strict says so too; a reason, or Enter: "))
+            self._save(reading, reason=self._typed("strict says so too; a reason, or Enter: "))
             return
         cause = self._asked_cause()
         reason, canned = self._asked_reason(cause)
@@ -180,8 +183,25 @@ class _Desk:
     def _asked_reason(self, cause: str) -> tuple[str, bool]:
         """The reason, and whether it is the ready-made one."""
         ready = self._session.canned(cause)
-        reason = self._keys.line(f"{cause} ({CAUSES[cause]}). Reason{', or . for that' if ready else ''}: ")
+        draft = str(self._session.draft(self.item).get("reason") or "")
+        ways = [", or . for that"] * bool(ready) + [f", or Enter for your draft {visible(draft)!r}"] * bool(draft)
+        reason = self._typed(f"{cause} ({CAUSES[cause]}). Reason{''.join(ways)}: ", cause) or draft
         return (ready, True) if reason == "." and ready else (reason, False)
+
+    def _typed(self, prompt: str, cause: str = "") -> str:
+        """A reason. It is kept as a draft, half of it too, until it is saved."""
+        try:
+            reason = self._keys.line(prompt)
+        except KeyboardInterrupt as stopped:
+            self._keep(" ".join(map(str, stopped.args)), cause)
+            raise
+        self._keep(reason if reason != "." else "", cause)
+        return reason
+
+    def _keep(self, reason: str, cause: str) -> None:
+        if reason:
+            with suppress(EvallibError):  # a draft that is not kept is no reason to stop reading
+                self._session.keep_draft(self.item, {"cause": cause, "reason": reason})
 
     # explaining
 
@@ -196,7 +216,7 @@ class _Desk:
     def _agree_because(self) -> None:
         if self._session.stage(self.item) != "explain":
             raise InputError("a reason comes after the reading: p, f, i or -")
-        self._store(reason=self._keys.line("Reason: "))
+        self._store(reason=self._typed("Reason: "))
 
     def _explain(self, cause: str) -> None:
         if self._session.stage(self.item) != "explain":

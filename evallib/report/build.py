@@ -16,13 +16,14 @@ from evallib.errors import IncompleteError, InfrastructureError, InputError
 from evallib.figures import Figures, load_views
 from evallib.printing import corrected_words, interval, number
 from evallib.report.junit import junit_xml
-from evallib.report.kernel import execute, one_kernel, read_notebook, replace_file
+from evallib.report.kernel import execute, one_kernel, read_notebook
 from evallib.report.markdown import markdown_summary
 from evallib.report.page import Section, ViewLine, html_page
 from evallib.report.parameters import Literal, notebook_parameters, refuse_unknown, typed
 from evallib.report.unfinished import unfinished_files, unfinished_words
 from evallib.store import Run, open_run
 from evallib.store.calibrations import read_calibrations
+from evallib.store.files import replace_file
 from evallib.story import notices
 from evallib.views import READ, View
 
@@ -33,7 +34,7 @@ __all__ = ["NOTEBOOKS", "ReportOrder", "build_report", "refuse_report", "report_
 
 NOTEBOOKS = ("report", "run", "reliability", "gate", "compare", "rescore", "adjudicate", "agreement", "calibrate")
 """What a report holds, in reading order, unless notebooks are named."""
-_SHOWN: dict[str, Literal] = {"sighted": True, "only": "strict=fail strict=error"}
+_SHOWN: dict[str, Literal] = {"query": "sighted strict=fail strict=error"}
 """How a report shows the queue unless told otherwise: it is for readers of figures, and nobody reads blind from it."""
 
 
@@ -89,7 +90,9 @@ def build_report(order: ReportOrder) -> Path:
         _write_for_ci(opened, out)
         lines = [_view_line(figures) for figures in opened]
         page = html_page(run.id, lines, sections, notices=notices(opened[0].views[0]))
-        return replace_file(out / f"{run.id}.html", page)
+        path = out / f"{run.id}.html"
+        replace_file(path, page.encode())
+        return path
 
 
 def report_files(page: Path) -> list[Path]:
@@ -100,11 +103,10 @@ def report_files(page: Path) -> list[Path]:
 def _write_for_ci(opened: Sequence[Figures], out: Path) -> None:
     """The summary, the tests and the figures, each whole or not at all."""
     name = opened[0].views[0].run.id
-    replace_file(out / f"{name}.md", markdown_summary(opened))
-    replace_file(out / f"{name}.junit.xml", junit_xml(opened[0]))
-    replace_file(
-        out / f"{name}.json", json.dumps(_figures(opened), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    replace_file(out / f"{name}.md", markdown_summary(opened).encode())
+    replace_file(out / f"{name}.junit.xml", junit_xml(opened[0]).encode())
+    figures = json.dumps(_figures(opened), indent=1, ensure_ascii=False, allow_nan=False)
+    replace_file(out / f"{name}.json", f"{figures}\n".encode())
 
 
 def _write_unfinished(run: Run, out: Path) -> NoReturn:
@@ -113,7 +115,7 @@ def _write_unfinished(run: Run, out: Path) -> NoReturn:
     with _writing(out):
         out.mkdir(parents=True, exist_ok=True)
         for path, text in zip(report_files(page), unfinished_files(run), strict=True):
-            replace_file(path, text)
+            replace_file(path, text.encode())
     raise IncompleteError(f"run {run.id!r}: {unfinished_words(run)} {page} says so")
 
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evallib.errors import InfrastructureError, InputError
 from evallib.report.parameters import Literal
+from evallib.store.files import replace_file
 
 if TYPE_CHECKING:
     from jupyter_client.manager import AsyncKernelManager
     from nbformat import NotebookNode
 
-__all__ = ["execute", "one_kernel", "read_notebook", "replace_file"]
+__all__ = ["execute", "one_kernel", "read_notebook"]
 
 _PATIENCE = 300
 """Seconds for a kernel to start, or to hand over a cell's last words: a busy machine is slow, not broken."""
@@ -125,15 +126,4 @@ def _saying(word: str) -> str:
 
 def _write(copy: Path, done: NotebookNode) -> None:
     done.metadata.papermill.pop("input_path", None)  # here the whole notebook, not its path
-    replace_file(copy, _nbformat().writes(done) + "\n")
-
-
-def replace_file(path: Path, text: str) -> Path:
-    """Write the file whole or not at all; reports are derived, so an older one gives way."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+    replace_file(copy, f"{_nbformat().writes(done)}\n".encode())

@@ -23,6 +23,7 @@ from evallib.rescoring.changes import (
 )
 from evallib.rescoring.entry import load_rescoring, refuse_misnamed, rescoring_label
 from evallib.rescoring.flips import Flip, held_against_readings
+from evallib.rescoring.lessons import Tried, tried
 from evallib.rescoring.licences import licensed_by_own_reading_only, refuse_unlicensed
 from evallib.rescoring.recomputing import RescoredRun, refuse_other_questions, rescore_run
 from evallib.rescoring.rejudging import to_be_asked
@@ -38,7 +39,7 @@ from evallib.rescoring.rules import (
     unread_words,
 )
 from evallib.reviewer import reviewer_name
-from evallib.rule import Rule, load_rule
+from evallib.rule import Rule, RuleInForce, load_rule
 from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
@@ -58,8 +59,12 @@ class Rescored(NamedTuple):
     judge_calls: int = 0
     judge_replies_kept: int = 0
     """Votes read from replies that were had before."""
+    rule: str = ""
+    """Which written rule allowed it, in a sentence."""
     would_refuse: tuple[str, ...] = ()
     """What the rescoring itself would say no to, in a preview; the first for each run and rule."""
+    regressions: Mapping[str, Any] | None = None
+    """What the changed suite says of the answers beside it that people read; None where none are there."""
 
     def as_dict(self) -> dict[str, Any]:
         """The object `rescore --json` prints."""
@@ -80,7 +85,13 @@ class Rescored(NamedTuple):
             "elsewhere": [e.model_dump() for e in self.entry.expects if e.run not in here],
             "reverse": [flip for flip in flips if flip["to"] == "fail"],
             "predicted_after_preview": self.entry.predicted_after_preview,
+            "unread": [flip for flip in flips if flip["read"] == "unread"],
+            "override": self.entry.override or None,
+            "judgement_calls": self.entry.judgement_calls,
+            "own_readings_only": self.entry.own_readings_only,
+            "rule": self.rule,
             "would_refuse": list(self.would_refuse),
+            "regressions": self.regressions,
             "post_hoc": True,
             "label": rescoring_label(self.entry),
         }
@@ -114,7 +125,8 @@ def rescore(  # noqa: PLR0913  # what is rescored, by whose word, and who answer
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
     written = written.model_copy(update={"author": reviewer_name(written.author)})
-    at = _Session(runs, suite, text, adjudications, log, load_rule(adjudications).rule, jury)
+    read = tried(suite_path, suite, log)
+    at = _Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read)
     if preview:
         if acceptance:
             raise InputError("a preview accepts nothing; leave --override out")
@@ -144,8 +156,14 @@ class _Session:
     text: bytes
     adjudications: Path
     log: Sequence[LoggedEntry]
-    rule: Rule
+    in_force: RuleInForce
     jury: Jury | None
+    read: Tried
+
+    @property
+    def rule(self) -> Rule:
+        """What holds for the log."""
+        return self.in_force.rule
 
     def computed(self, run: Run, entry: Rescoring, keep: Callable[[list[Verdict]], object] = len) -> RescoredRun:
         """The run under the new criteria, its flips held against what people read."""
@@ -165,7 +183,15 @@ def _previewed(at: _Session, written: Rescoring) -> Rescored:
     expects, criteria = _expected(written), criteria_digests(at.runs, at.suite)
     stamp_preview(at.adjudications, at.suite.digest, written.slug, expects, criteria)
     said = tuple(dict.fromkeys(str(error) for error in told))
-    return Rescored(written.model_copy(update={"time": now()}), rescored, None, *_asked(at.jury), said)
+    return Rescored(
+        written.model_copy(update={"time": now()}),
+        rescored,
+        None,
+        *_asked(at.jury),
+        at.in_force.said(),
+        said,
+        at.read.told,
+    )
 
 
 def _expected(entry: Rescoring) -> str:
@@ -200,6 +226,7 @@ def _refusals(at: _Session, entry: Rescoring) -> Iterator[InputError]:
         yield from _refusal(_refuse_done, run, entry.slug, at.log)
     yield from _refusal(refuse_invented, at.runs, at.suite, entry)
     yield from _refusal(refuse_unlicensed, at.runs, entry, at.log, at.rule)
+    yield from map(InputError, at.read.refused)
 
 
 def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError]:
@@ -213,7 +240,7 @@ def _flip_refusals(at: _Session, entry: Rescoring, rescored: Sequence[RescoredRu
     """What a rescoring is refused for once it is computed, but for unread flips: the first of each run."""
     for one in rescored:
         if (verdict := one.against) is not None:
-            yield InputError(against_words(verdict, one.run.id))
+            yield InputError(against_words(verdict, one.run.id, entry))
         yield from islice(flip_problems(one.flips, entry, at.suite, one.outdated), 1)
 
 
@@ -250,7 +277,7 @@ def _written_beside(at: _Session, entry: Rescoring, override: Override | None = 
         rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
         entry = entry.model_copy(update={"runs": rows})
         logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)
-        return Rescored(entry, rescored, logged, *_asked(at.jury))
+        return Rescored(entry, rescored, logged, *_asked(at.jury), at.in_force.said(), regressions=at.read.told)
 
 
 def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ from evallib.checks.workers import cores
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.scoring import probe_failures
 from evallib.selfchecks.mutations import recorded_notes, shown_samples, spoken
+from evallib.selfchecks.regressions import Regression, try_regressions
 from evallib.suite import Suite
 from evallib.targets.played import Play, PlayedTools
 
@@ -39,22 +40,31 @@ class SelfCheck:
     problems: tuple[str, ...]
     """Verdicts that are wrong: no run begins before they are mended."""
     unproven: tuple[str, ...] = ()
-    """Checks that were never seen to fail, never to pass, or to end; `validate` refuses them, a run records them."""
+    """Checks that were never seen to fail, never to pass, or to end, or are as wrong on an answer as strict was.
+
+    `validate` refuses them, a run records them.
+    """
+    regressions: int = 0
+    """Answers that people read, and that were tried."""
+    untried: tuple[str, ...] = ()
+    """Those that only a judge or the source could tell."""
 
 
-def self_check(suite: Suite, *, progress: Progress | None = None) -> SelfCheck:
-    """Probes, the reference answer of each case, and every sample that `mutations` makes of it.
+def self_check(suite: Suite, kept: Sequence[Regression] = (), *, progress: Progress | None = None) -> SelfCheck:
+    """Probes, the answers that people read, the reference of each case, and every sample that `mutations` makes of it.
 
     Code that outlives its deadline is shown nothing more, so that a check that loops is told at once.
     """
+    read = try_regressions(suite, kept)
     if suite.recorded:
-        return SelfCheck(0, 0, ())
+        return SelfCheck(0, 0, read.bad, read.residue, read.tried, read.untried)
     trial = _Trial(suite)
     shown = trial.shown_one_by_one()
     for _ in progress(shown, 0, sum(map(len, suite.bound.values()))) if progress else shown:
         pass
-    problems = dict.fromkeys((*probe_failures(suite, trial.endless), *trial.problems))
-    return SelfCheck(trial.shown, len(suite.probes), tuple(problems), tuple(trial.unproven()))
+    problems = dict.fromkeys((*probe_failures(suite, trial.endless), *read.bad, *trial.problems))
+    unproven = (*trial.unproven(), *read.residue)
+    return SelfCheck(trial.shown, len(suite.probes), tuple(problems), unproven, read.tried, read.untried)
 
 
 @dataclass(frozen=True, slots=True)

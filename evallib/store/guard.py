@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from evallib.entries import Close, Difference, Entry, Lock, Override, Plan, Reading, Rescoring, Resolution
+from evallib.entries import Close, Difference, Entry, Lock, Override, Plan, Reading, Rescoring, Resolution, Seal, Use
 from evallib.errors import InputError
-from evallib.store.log import entry_of, log_path
+from evallib.store.log import entry_of, former_log_path, log_path
 
 __all__ = ["file_problems", "relation_problems"]
 
@@ -36,7 +36,8 @@ def file_problems(adjudications: Path, path: Path, now: datetime) -> tuple[Entry
     time = _utc(entry)
     if time is None:
         return entry, [f"{path}: time {entry.time!r} is no UTC time as the tool stamps it"]
-    if path != (right := log_path(adjudications, entry, content)):
+    right = log_path(adjudications, entry, content)
+    if path not in {right, former_log_path(adjudications, entry, content)}:
         return entry, [f"{path}: by its time, author and kind it belongs in {right}"]
     if time > now + _LEEWAY:
         return entry, [f"{path}: its time {entry.time} is more than 24 hours from now"]
@@ -76,6 +77,8 @@ def _named(entry: Entry) -> Iterator[tuple[str, str]]:
         yield from (("replaces", name) for name in entry.replaces)
     if isinstance(entry, Close):
         yield "closes", entry.closes
+    if isinstance(entry, Use):
+        yield "seal", entry.seal
     if isinstance(entry, Rescoring):
         yield from (("readings", name) for name in entry.readings)
         yield from (("override", name) for name in [entry.override] if name)
@@ -99,7 +102,7 @@ def _unfit(key: str, entry: Entry, other: Entry) -> str:
         after = "reading that claims it" if key == "plan" else "plan that replaces it"
         return "" if _before(other, entry) else f"which was drawn after the {after}"
     if key == "withdraws":
-        kept = isinstance(other, Lock | Close | Override)
+        kept = isinstance(other, Lock | Close | Override | Seal | Use)
         return f"which is a {other.kind}: nobody takes it back" if kept else ""
     if key in _RULED:
         return _unfit_ruled(key, entry, other)
@@ -123,6 +126,7 @@ _RULED: dict[str, tuple[type[Entry], str]] = {
     "closes": (Lock, "lock"),
     "readings": (Reading, "reading"),
     "override": (Override, "override"),
+    "seal": (Seal, "seal"),
 }
 """What an entry about criteria names under each key."""
 

@@ -7,6 +7,7 @@ import hashlib
 import re
 import shutil
 import stat
+import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ __all__ = [
     "by_time",
     "entry_bytes",
     "entry_of",
+    "former_log_path",
     "log_path",
     "preview_stamps",
     "publish_rescoring",
@@ -55,10 +57,30 @@ def entry_bytes(entry: Entry) -> bytes:
 
 def log_path(adjudications: Path, entry: Entry, content: bytes) -> Path:
     """Where an entry of that content goes: `entries/YYYY/MM/<UTC time>-<author>-<kind>-<content hash>.yaml`."""
+    return _path(adjudications, entry, content, _file_name_of(entry.author))
+
+
+def former_log_path(adjudications: Path, entry: Entry, content: bytes) -> Path:
+    """Where it went before letters outside ASCII were written in ASCII: such files stay as they are."""
+    return _path(adjudications, entry, content, _slug(entry.author) or "anonymous")
+
+
+def _path(adjudications: Path, entry: Entry, content: bytes, author: str) -> Path:
     time = datetime.fromisoformat(entry.time).astimezone(UTC)
-    author = re.sub(r"[^a-z0-9]+", "-", entry.author.lower()).strip("-")[:40] or "anonymous"
     name = f"{time:%Y%m%dT%H%M%SZ}-{author}-{entry.kind}-{hashlib.sha256(content).hexdigest()[:12]}"
     return adjudications / "entries" / f"{time:%Y}" / f"{time:%m}" / f"{name}.yaml"
+
+
+def _file_name_of(author: str) -> str:
+    """The author's name as it stands in file names: accents left out, and a hash where letters had to be."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", author) if not unicodedata.combining(c))
+    lost = any(c.isalnum() and not c.isascii() for c in plain)
+    short = hashlib.sha256(author.encode()).hexdigest()[:6]
+    return "-".join(filter(None, (_slug(plain), short if lost or not _slug(plain) else "")))
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
 
 
 def append_entry(adjudications: Path, entry: Entry) -> LoggedEntry:

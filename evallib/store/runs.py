@@ -34,6 +34,7 @@ from evallib.store.tables import (
     read_table,
     samples_from,
     samples_table,
+    sealed_by,
     stream_table,
     turns_table,
     verdicts_from,
@@ -90,8 +91,12 @@ class StoredRescoring:
 
     def verdicts(self, run_id: str) -> list[Verdict]:
         """The rescored verdicts, checked against the entry's sha256."""
+        return verdicts_from(self.verdict_columns(run_id))
+
+    def verdict_columns(self, run_id: str, columns: Sequence[str] | None = None) -> Any:
+        """The same as an Arrow table, or some columns of it: nothing is made of each row."""
         sha256 = next((str(row["verdicts_sha256"]) for row in self.entry.runs if row["run"] == run_id), "")
-        return verdicts_from(read_table(self.folder / "verdicts.parquet", verdicts_schema(), sha256))
+        return read_table(self.folder / "verdicts.parquet", verdicts_schema(), sha256, columns)
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,8 @@ class Run:
     """A run on disk. Reading is lazy and checks each file against the manifest."""
 
     folder: Path
+    for_aggregates: bool = False
+    """Whether it was opened for rates alone: of a sealed holdout nothing else is read."""
 
     @property
     def id(self) -> str:
@@ -109,6 +116,12 @@ class Run:
     def plan(self) -> dict[str, Any]:
         """What was decided before the first sample."""
         return read_plan(self.folder / "plan.json")
+
+    @property
+    def sealed(self) -> str:
+        """Id of the seal of its suite; empty for a suite that everybody may see."""
+        seal = self.plan.get("seal")
+        return str(seal["id"]) if isinstance(seal, dict) and seal.get("id") else ""
 
     @property
     def complete(self) -> bool:
@@ -127,6 +140,7 @@ class Run:
     @cached_property
     def suite(self) -> Suite:
         """The suite that ran, from the byte copy in the folder."""
+        self._refuse_sealed()
         path = self.folder / "suite.yaml"
         expected = self.plan["suite_sha256"]
         if not path.is_file() or sha256_of(path) != expected:
@@ -148,6 +162,11 @@ class Run:
     def verdicts(self) -> list[Verdict]:
         """The strict verdicts, in stored order."""
         return verdicts_from(self._table("verdicts.parquet", verdicts_schema()))
+
+    def columns(self, table: str, names: Sequence[str]) -> Any:
+        """Columns of `samples`, `turns` or `verdicts` as an Arrow table, in stored order: nothing is made of a row."""
+        schema = {"samples": samples_schema, "turns": turns_schema, "verdicts": verdicts_schema}[table]()
+        return self._table(f"{table}.parquet", schema, names)
 
     @cached_property
     def by_key(self) -> dict[SampleKey, Sample]:
@@ -194,10 +213,26 @@ class Run:
         raise InputError(f"run {self.id!r}: {len(found)} rescorings are called {name!r}; there are: {names}")
 
     def _stream(self, name: str, schema: Any) -> Iterator[Any]:
+        self._refuse_sealed(name)
         return stream_table(self.folder / name, schema, self.manifest["files"][name])
 
-    def _table(self, name: str, schema: Any) -> Any:
-        return read_table(self.folder / name, schema, self.manifest["files"][name])
+    def _table(self, name: str, schema: Any, columns: Sequence[str] | None = None) -> Any:
+        self._refuse_sealed(name)
+        return read_table(self.folder / name, schema, self.manifest["files"][name], columns)
+
+    def _refuse_sealed(self, table: str = "") -> None:
+        """The one door to suite, answers and verdicts: InputError for a sealed run, unless it was opened for rates.
+
+        The tables say so themselves, so that a plan that was edited opens nothing.
+        """
+        if self.sealed:
+            if not self.for_aggregates:
+                raise InputError(
+                    f"run {self.id!r} is of a sealed holdout: its questions, answers and verdicts are shown to nobody; "
+                    "`evallib metrics` and `evallib gate` give its rates"
+                )
+        elif table and sealed_by(self.folder / table):
+            raise InputError(f"{self.folder / 'plan.json'}: names no seal, and {table} does; restore the plan")
 
 
 def _json_bytes(value: Mapping[str, Any]) -> bytes:
@@ -211,18 +246,18 @@ def run_folder(data: Path, run_id: str) -> Path:
     return data / "runs" / run_id
 
 
-def open_run(reference: str | Path, data: Path) -> Run:
+def open_run(reference: str | Path, data: Path, *, for_aggregates: bool = False) -> Run:
     """The run of that id under `data`, or in that folder; InputError names what is there."""
     path = Path(reference)
     if (path / "plan.json").is_file():
-        return Run(path)
+        return Run(path, for_aggregates)
     if len(path.parts) > 1 or not RUN_ID.match(str(reference)):
         raise InputError(f"{reference}: no run folder there (it would hold plan.json)")
     folder = run_folder(data, str(reference))
     if not (folder / "plan.json").is_file():
         known = ", ".join(run.folder.name for run in list_runs(data)) or "none"
         raise InputError(f"no run {str(reference)!r} under {data / 'runs'}; runs there: {known}")
-    return Run(folder)
+    return Run(folder, for_aggregates)
 
 
 def list_runs(data: Path) -> list[Run]:
@@ -275,17 +310,20 @@ def finish_run(run: Run, samples: Sequence[Sample], verdicts: Sequence[Verdict],
             (run.folder / name).unlink(missing_ok=True)
         for leftover in run.folder.glob(".*.tmp"):
             leftover.unlink()
-    hashes = _write_tables(run.folder, run.id, samples, verdicts)
+    hashes = _write_tables(run.folder, run.id, samples, verdicts, run.sealed)
     manifest = _manifest(run.plan, samples, verdicts, hashes, extra)
     write_new(run.folder / "run.json", _json_bytes(manifest))
     (run.folder / "journal.jsonl").unlink(missing_ok=True)
     finished = Run(run.folder)
-    vars(finished).update(samples=list(samples), verdicts=list(verdicts))
+    if not run.sealed:
+        vars(finished).update(samples=list(samples), verdicts=list(verdicts))
     return finished
 
 
-def _write_tables(folder: Path, run_id: str, samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> dict[str, str]:
-    stamped = {"run_id": run_id, "view": STRICT, "post_hoc": "false"}
+def _write_tables(
+    folder: Path, run_id: str, samples: Sequence[Sample], verdicts: Sequence[Verdict], seal: str = ""
+) -> dict[str, str]:
+    stamped = {"run_id": run_id, "view": STRICT, "post_hoc": "false"} | ({"seal": seal} if seal else {})
     tables = (samples_table(samples), turns_table(samples), verdicts_table(run_id, verdicts))
     for name, table in zip(TABLES, tables, strict=True):
         write_new(folder / name, parquet_bytes(table, stamped))

@@ -22,7 +22,10 @@ __all__ = ["Said", "entry_id", "long_reasons", "verdict_id"]
 ANSWER = "answer as a whole"
 """Name of an assessment that reads the answer and no single check; no check can be called so."""
 _ENTRY = "evallib.entry"
-_SUFFIX = {"difference": " (difference)", "resolution": " (resolution)", "withdrawal": " (withdrawn)"}
+_SUFFIX = {
+    "difference": " (difference)", "resolution": " (resolution)", "withdrawal": " (withdrawn)",
+    "superseded": " (superseded)",
+}  # fmt: skip
 """What follows the name of an assessment that is no reading, so that filters by name find readings only."""
 _NAME, _ERROR, _JUDGE = 250, 2_000, 16_000
 """Characters of a name, of an error beside its whole rationale, and of a judge's description."""
@@ -54,6 +57,8 @@ class Said:
     """Standing readings with their differences, and the resolutions that hold."""
     withdrawals: Mapping[str, LoggedEntry]
     """By the id of the entry that was withdrawn."""
+    superseded: Mapping[str, LoggedEntry]
+    """By the id of the entry that a later one of the same author stands in for."""
     left_out: tuple[str, ...]
 
     @classmethod
@@ -68,8 +73,9 @@ class Said:
             entries[(case, sample)].extend(_of_stand(stand))
         left_out = [f"reading {e.id}: the answer or rubric it was read by is another now" for e in standing.stale]
         left_out += [f"reading {e.id}: the run has no such sample or check" for e in standing.unknown]
-        withdrawals = {e.entry.withdraws: e for e in live_entries(log) if isinstance(e.entry, Withdrawal)}
-        return cls(run, verdicts, entries, withdrawals, tuple(left_out))
+        live = live_entries(log)
+        withdrawals = {e.entry.withdraws: e for e in live if isinstance(e.entry, Withdrawal)}
+        return cls(run, verdicts, entries, withdrawals, _superseded(live), tuple(left_out))
 
     def ids(self, key: SampleKey) -> list[str]:
         """Ids of all assessments that a sample's trace is to have."""
@@ -90,17 +96,37 @@ class Said:
         return list(made)
 
     def taken_back(self, there: Iterable[Assessment]) -> list[Assessment]:
-        """Assessments that say of exported entries that they were withdrawn, where none does so far."""
+        """Assessments that say of exported entries that they were withdrawn or amended, where none does so far.
+
+        MLflow goes on showing what they are about as it was: to mark that one as invalid would be to change it.
+        """
         known = {old.assessment_id for old in there}
         made: list[Assessment] = []
         for old in there:
-            withdrawal = self.withdrawals.get((old.metadata or {}).get(_ENTRY, ""))
-            if withdrawal is not None and entry_id(withdrawal.id) not in known:
-                feedback = _of_withdrawal(withdrawal, old.name.removesuffix(_SUFFIX["withdrawal"]))
-                feedback.trace_id = old.trace_id
-                feedback.metadata = {RUN_TAG: self.run.id, **(feedback.metadata or {})}
-                made.append(feedback)
+            id_ = (old.metadata or {}).get(_ENTRY, "")
+            marks = []
+            if (withdrawal := self.withdrawals.get(id_)) is not None:
+                marks.append(_of_withdrawal(withdrawal, old.name.removesuffix(_SUFFIX["withdrawal"])))
+            if (later := self.superseded.get(id_)) is not None:
+                marks.append(_of_superseded(id_, later, old.name))
+            for feedback in marks:
+                if feedback.assessment_id not in known:
+                    feedback.trace_id = old.trace_id
+                    feedback.metadata = {RUN_TAG: self.run.id, **(feedback.metadata or {})}
+                    made.append(feedback)
         return made
+
+
+def _superseded(live: Sequence[LoggedEntry]) -> dict[str, LoggedEntry]:
+    """The id of each entry that was amended, and of what was said of an amended reading, to what stands in for it."""
+    authors = {logged.id: logged.entry.author for logged in live}
+    later: dict[str, LoggedEntry] = {}
+    for logged in live:
+        entry = logged.entry
+        before = [getattr(entry, "supersedes", ""), *getattr(entry, "also_supersedes", ())]
+        later |= {id_: logged for id_ in before if authors.get(id_) == entry.author}
+    about = {e.id: e.entry.about for e in live if isinstance(e.entry, Difference)}
+    return later | {id_: later[read] for id_, read in about.items() if read in later and id_ not in later}
 
 
 def _of_stand(stand: Stand) -> Iterable[LoggedEntry]:
@@ -189,6 +215,16 @@ def _of_withdrawal(logged: LoggedEntry, name: str) -> Feedback:
         raise TypeError(f"entry {logged.id} is a {entry.kind}, not a withdrawal")
     feedback = _said(logged, f"{name}{_SUFFIX['withdrawal']}", "withdrawn", entry.reason)
     feedback.metadata = {_ENTRY: logged.id, "evallib.kind": entry.kind, "evallib.withdraws": entry.withdraws}
+    return feedback
+
+
+def _of_superseded(id_: str, later: LoggedEntry, name: str) -> Feedback:
+    """That the author of an entry says something else now; named by both, for each may be amended again."""
+    feedback = _said(later, f"{name}{_SUFFIX['superseded']}", "superseded", f"its author amended it: {later.id}")
+    feedback.assessment_id = entry_id(f"{id_} superseded by {later.id}")
+    feedback.metadata = {
+        "evallib.kind": "superseded", "evallib.supersedes": id_, "evallib.superseded_by": later.id,
+    }  # fmt: skip
     return feedback
 
 

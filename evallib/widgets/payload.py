@@ -45,8 +45,8 @@ def row_of(session: ReviewSession, item: Item) -> dict[str, str]:
 
     Blind it says nothing of strict, not even of what was read: the tally would tell what is still to come.
     """
-    about = [session.place(item)] if len(session.runs) > 1 else []
-    about += [] if session.blind else [f"strict {session.strict_row(item)[0]}"]
+    about = [] if session.blind else [f"strict {session.strict_row(item)[0]}"]
+    about += [session.place(item)] if len(session.runs) > 1 else []
     return {
         "id": token(item),
         "name": visible(item.name),

@@ -141,6 +141,8 @@ class ReviewWidget(anywidget.AnyWidget):
                 self._taken.add(content.get("seq"))
         except EvallibError as error:
             done = {"saved": False, "says": str(error)}
+            if kind in {"undo", "redo"}:  # it may stand otherwise than the browser shows it
+                done["fresh"] = True
         self.position = self.session.position
         return {"seq": content.get("seq"), **done, "says": visible(done.get("says", "")), **self._where()}
 

@@ -3,6 +3,12 @@
 const BLOCK = 100;
 const HEIGHT = 40; // of a row, in pixels
 
+// A long case is cut, its sample never: repeats of one case differ in nothing else.
+function nameOf(name) {
+  const [given, ...rest] = name.split(" · ");
+  return h("span", { class: "name" }, h("span", { class: "case" }, given), h("span", {}, rest.map((part) => ` · ${part}`).join("")));
+}
+
 function makeQueue({ pick, want }) {
   const rows = new Map(); // place in the queue to its row, as far as it was sent
   const asked = new Set();
@@ -16,7 +22,7 @@ function makeQueue({ pick, want }) {
     const row = rows.get(place);
     const selected = place === at;
     const parts = row
-      ? [h("span", { class: "sign" }, SIGN[row.mark] ?? "●"), h("span", { class: "name" }, row.name), h("span", { class: "note" }, row.note)]
+      ? [h("span", { class: "sign" }, SIGN[row.mark] ?? "●"), nameOf(row.name), h("span", { class: "note" }, row.note)]
       : [h("span", { class: "sign" }, "…"), h("span", { class: "name" }, String(place + 1))];
     return h(
       "div",

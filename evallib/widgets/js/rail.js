@@ -29,7 +29,7 @@ function groundsOf(sheet, rubricOpen) {
     h("p", { class: "strict" }, signed(sheet.strict.word), " ", sheet.strict.why),
     h("ul", {}, ...sheet.strict.against.map(checkCard)),
     sheet.strict.others.length
-      ? h("details", {}, h("summary", {}, `${sheet.strict.others.length} ${sheet.strict.against.length ? "other " : ""}checks`), h("ul", {}, ...sheet.strict.others.map(checkCard)))
+      ? h("details", {}, h("summary", {}, `${sheet.strict.others.length} ${sheet.strict.against.length ? "other " : ""}check${sheet.strict.others.length === 1 ? "" : "s"}`), h("ul", {}, ...sheet.strict.others.map(checkCard)))
       : "",
     ...(sheet.said.length ? [h("h4", {}, "read before"), ...sheet.said.map((line) => h("p", { class: "said" }, line))] : []),
     rubric,
@@ -49,21 +49,22 @@ function makeRail(legend, act) {
   const why = h("h4", {}, "why");
   const causeGroup = h("div", { class: "causes", role: "group", "aria-label": "cause" }, ...causes);
   const meaning = h("p", { class: "meaning" });
-  const reason = h("textarea", { rows: 3, "aria-label": "reason", "aria-keyshortcuts": "r", placeholder: "a sentence that a stranger can judge", oninput: () => act("typed") });
+  const reason = h("textarea", { rows: 2, "aria-label": "reason", "aria-keyshortcuts": "r", placeholder: "a sentence that a stranger can judge", oninput: () => act("typed") });
   const save = keyed("Enter", "save, next", () => act("save"), { class: "save" });
-  const canned = keyed(".", "canned reason", () => act("canned"), { class: "canned" });
+  const canned = keyed(".", "canned", () => act("canned"), { class: "canned" });
   const amend = keyed("a", "amend", () => act("amend"));
   const cited = h("p", { class: "cited" });
   const explain = h("div", { class: "explain" }, why, causeGroup, meaning, h("h4", {}, h("kbd", {}, "r"), "reason"), reason);
   const grounds = h("div", { class: "grounds", tabindex: 0, role: "group", "aria-label": "what it is judged by" });
+  const readingHead = h("h4", {}, "your reading");
+  const readingGroup = h("div", { class: "readings", role: "group", "aria-label": "reading" }, ...readings);
   const element = h(
     "div",
     { class: "rail" },
     h(
       "div",
       { class: "decision" },
-      h("h4", {}, "your reading"),
-      h("div", { class: "readings", role: "group", "aria-label": "reading" }, ...readings),
+      readingHead, readingGroup,
       versus, explain, cited,
       h("div", { class: "acts" }, save, canned, amend),
       next,
@@ -71,10 +72,10 @@ function makeRail(legend, act) {
     grounds,
   );
 
-  function draw(sheet, phase, draft, waiting) {
+  function draw(sheet, phase, draft, waiting, finished) {
     element.dataset.phase = phase;
     const reading = draft.reading || (draft.amending ? "" : sheet.mine?.reading ?? "");
-    const asks = phase === "differ" || phase === "unsure" || (phase === "agree" && draft.reason) || (phase === "done" && sheet.mine?.reason);
+    const asks = phase === "differ" || phase === "unsure" || (phase === "agree" && draft.reason) || (phase === "done" && sheet.mine?.reason && !(sheet.mine.agrees && sheet.mine.reason === "agrees"));
     for (const one of readings) {
       one.setAttribute("aria-pressed", String(one.dataset.word === reading));
       one.disabled = phase !== "read" && phase !== "unsure" && !draft.amending && !draft.reading;
@@ -82,6 +83,7 @@ function makeRail(legend, act) {
     const strict = sheet.strict?.word;
     versus.hidden = !reading || !strict;
     if (!versus.hidden) versus.replaceChildren("you ", signed(reading), ` ${phase === "agree" || sheet.mine?.agrees ? "=" : "≠"} strict `, signed(strict));
+    readingHead.hidden = readingGroup.hidden = !versus.hidden && !draft.reading && phase !== "read"; // said, and said again below; a amends
     explain.hidden = !asks;
     causeGroup.hidden = why.hidden = phase === "agree" || phase === "done";
     why.textContent = phase === "unsure" ? "why you cannot tell" : "why strict and you differ";
@@ -97,7 +99,7 @@ function makeRail(legend, act) {
     save.firstChild.textContent = phase === "differ" || asks ? "Ctrl+Enter" : "Enter";
     canned.hidden = !(phase === "differ" || (phase === "unsure" && draft.cause));
     amend.hidden = !sheet.mine;
-    next.textContent = nextWords(sheet, phase, draft);
+    next.textContent = phase === "done" && finished ? "All of the queue is read. a amends." : nextWords(sheet, phase, draft);
   }
 
   function nextWords(sheet, phase, draft) {

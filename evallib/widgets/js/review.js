@@ -95,7 +95,7 @@ function render({ model, el }) {
   function drawRail() {
     rail.element.toggleAttribute("inert", !sheet);
     root.dataset.waiting = String(link.waiting);
-    if (sheet) rail.draw(sheet, phase(), draft, link.waiting);
+    if (sheet) rail.draw(sheet, phase(), draft, link.waiting, now.of > 0 && now.read === now.of);
   }
 
   function prefetch() {

@@ -1,0 +1,278 @@
+"""A bundle holds all that is published of some runs, and whatever is changed in it afterwards is found out."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from evallib.adjudication import make_reading
+from evallib.cli import main
+from evallib.entries import Withdrawal
+from evallib.errors import IncompleteError, InputError
+from evallib.publishing.bundle import make_bundle
+from evallib.publishing.contents import concerning
+from evallib.publishing.criteria import quiet
+from evallib.publishing.parts import MANIFEST, manifest_text
+from evallib.publishing.proof import bundle_digest, is_bundle, prove
+from evallib.records import POST_HOC_LABEL
+from evallib.rescoring.apply import rescore
+from evallib.store import append_entry, open_run, read_log
+from tests.licensing import citing
+from tests.making import SUITE, stored_run
+
+ENTRY = """\
+kind: rescoring
+slug: digit
+author: r1
+reason: "'4' is <b>four</b>"
+changes: [{check: says, cases: [c-1], fix: widen, reason: "a digit\\nis as good", judgement: true}]
+expects: [{run: r-1, case: c-1, sample: 2, to: pass}]
+"""
+
+
+def everything(folder: Path) -> tuple[Path, Path]:
+    """Two runs rescored by one entry, of which the first was read, a third of the same suite, and one of another."""
+    data, log = folder / "data", folder / "adjudications"
+    runs = [
+        stored_run(data, {"c-1": ["four", said], "c-2": ["six", "five"]}, run_id=name)
+        for name, said in (("r-1", "it is 4"), ("r-2", "nine"))
+    ]
+    stored_run(data, {"c-1": ["four"]}, run_id="r-3")
+    other = stored_run(data, {"c-1": ["four"]}, run_id="o-1", suite_text=SUITE.replace("suite: small", "suite: other"))
+    (folder / "new.yaml").write_text(SUITE.replace("[four]", "[[four, '4']]"))
+    said = {"reading": "pass", "cause": "too-narrow", "reason": "4 is four", "author": "r1"}
+    read = append_entry(log, make_reading(runs[0], "c-1", 2, **said))
+    (folder / "entry.yaml").write_text(citing(ENTRY, [read.id]))
+    rescore(runs, folder / "new.yaml", folder / "entry.yaml", log)
+    taken = append_entry(log, make_reading(runs[0], "c-2", 1, **said))
+    append_entry(log, Withdrawal(author="r1", withdraws=taken.id, reason="misread"))
+    append_entry(log, make_reading(other, "c-1", 1, **said))
+    return data, log
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published")
+    data, log = everything(folder)
+    return make_bundle(["r-1", "r-2"], folder / "bundle", data, log, pages=False)
+
+
+@pytest.fixture
+def bundle(published: Path, tmp_path: Path) -> Path:
+    """A copy elsewhere, as of whoever fetched it: nothing else of its makers is there."""
+    return Path(shutil.copytree(published, tmp_path / "fetched"))
+
+
+def hashed_again(bundle: Path) -> Path:
+    """The manifest of a forger who thinks of the hashes."""
+    (bundle / MANIFEST).write_text(manifest_text(bundle))
+    return bundle
+
+
+def test_a_bundle_holds_the_originals_the_rescored_files_and_the_entries_about_them(bundle: Path) -> None:
+    proof = prove(bundle)
+    assert (proof.problems, is_bundle(bundle)) == ([], True)
+    assert proof.checked == len([p for p in bundle.rglob("*") if p.is_file()]) - 1
+    kinds = [logged.entry.kind for logged in read_log(bundle / "adjudications")]
+    assert kinds == ["reading", "rescoring", "reading", "withdrawal"]
+    for run in ("r-1", "r-2"):
+        assert [one.name[11:] for one in open_run(run, bundle / "data").rescorings] == ["digit"]
+
+
+def test_every_row_of_its_figures_carries_its_label(bundle: Path) -> None:
+    rows = (bundle / "figures" / "figures.csv").read_text().splitlines()[1:]
+    later = [row for row in rows if ",rescored:" in row or ",read," in row]
+    assert later
+    assert all(POST_HOC_LABEL in row for row in later)
+    figures = json.loads((bundle / "figures" / "figures.json").read_text())["figures"]
+    assert [(f["run"], f["view"].partition(":")[0], bool(f["label"])) for f in figures] == [
+        ("r-1", "strict", False), ("r-1", "rescored", True), ("r-1", "read", True),
+        ("r-2", "strict", False), ("r-2", "rescored", True),
+    ]  # fmt: skip
+    assert all(bool(f["cites"]) == (f["view"] != "strict") for f in figures)
+
+
+def test_it_lists_runs_without_readings_and_what_was_left_out(bundle: Path) -> None:
+    said = (bundle / "README.md").read_text()
+    assert "Quoted without any reading: `r-2`." in said
+    assert "left out: `r-3`." in said
+    assert "not in this bundle: none." in said
+
+
+def test_a_rescoring_of_more_runs_than_are_published_names_the_others(tmp_path: Path) -> None:
+    data, log = everything(tmp_path)
+    made = make_bundle(["r-2"], tmp_path / "bundle", data, log, pages=False)
+    assert "not in this bundle: `r-1`." in (made / "README.md").read_text()
+    assert not (made / "data" / "runs" / "r-1").exists()
+
+
+def test_the_changelog_is_dated_by_check_and_shows_no_markup(bundle: Path) -> None:
+    said = (bundle / "criteria.md").read_text()
+    assert "\n## says\n" in said
+    assert "widen · c-1 · by r1: a digit is as good" in said
+    assert "a judgement call" in said
+    assert "<b>" not in said
+    assert "(c-1 2 fail to pass)" in said
+
+
+@pytest.mark.parametrize("text", ["<script>", "[a](http://x)", "a|b", "# no", "`x`", "**x**", "a\n\n# b"])
+def test_a_written_text_does_nothing_in_markdown(text: str) -> None:
+    from nbconvert.filters import markdown2html
+
+    page = str(markdown2html(f"- {quiet(text)}"))
+    assert not any(tag in page for tag in ("<script", "<a ", "<h1", "<code", "<strong", "<table"))
+
+
+def changed_byte(bundle: Path) -> None:
+    path = bundle / "data/runs/r-1/samples.parquet"
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+
+
+def removed_entry(bundle: Path) -> None:
+    readings = (bundle / "adjudications").rglob("*-reading-*.yaml")
+    next(path for path in readings if "case: c-1" in path.read_text()).unlink()
+
+
+def removed_rescoring(bundle: Path) -> None:
+    next((bundle / "adjudications").rglob("*-rescoring-*.yaml")).unlink()
+
+
+def edited_figure(bundle: Path) -> None:
+    path = bundle / "figures/figures.json"
+    path.write_text(path.read_text().replace('"pass_rate": 0.75', '"pass_rate": 0.95', 1))
+
+
+def edited_row(bundle: Path) -> None:
+    path = bundle / "figures/figures.csv"
+    path.write_text(path.read_text().replace(POST_HOC_LABEL, "", 1))
+
+
+def edited_chart(bundle: Path) -> None:
+    path = bundle / "figures/r-1/reliability.json"
+    path.write_text(path.read_text().replace('"value": 0.75', '"value": 0.95', 1))
+
+
+def edited_page(bundle: Path) -> None:
+    path = bundle / "README.md"
+    path.write_text(path.read_text().replace("`r-2`", "none"))
+
+
+def left_out_run(bundle: Path) -> None:
+    shutil.rmtree(bundle / "data/runs/r-2")
+    path = bundle / "bundle.json"
+    facts = json.loads(path.read_text())
+    path.write_text(json.dumps({**facts, "runs": ["r-1"], "without_readings": [], "elsewhere": ["r-2"]}))
+
+
+def added_run(bundle: Path) -> None:
+    shutil.copytree(bundle / "data/runs/r-1", bundle / "data/runs/r-9")
+
+
+def edited_verdicts(bundle: Path) -> None:
+    first, second = bundle / "data/runs/r-1", bundle / "data/runs/r-2"
+    (name,) = (path.name for path in (first / "rescored").iterdir())
+    shutil.copyfile(second / "rescored" / name / "verdicts.parquet", first / "rescored" / name / "verdicts.parquet")
+
+
+_FORGERIES = (
+    changed_byte, removed_entry, removed_rescoring, edited_figure, edited_row, edited_chart, edited_page, left_out_run,
+    added_run, edited_verdicts,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("forge", _FORGERIES)
+def test_a_forgery_is_found_out_also_where_the_hashes_were_made_to_fit(bundle: Path, forge) -> None:
+    forge(bundle)
+    assert prove(hashed_again(bundle), redraw=forge is edited_chart).problems
+
+
+def test_what_is_missing_or_too_much_is_named(bundle: Path) -> None:
+    (bundle / "note.txt").write_text("x")
+    (bundle / "criteria.md").unlink()
+    (bundle / "link").symlink_to("bundle.json")
+    said = " ".join(prove(bundle, redraw=False).problems)
+    assert "note.txt: stands in the bundle but is not in its manifest" in said
+    assert "criteria.md: is missing" in said
+    assert "link: is a link" in said
+
+
+@pytest.mark.parametrize("name", ["bundle.json", MANIFEST])
+def test_without_its_own_two_files_it_proves_nothing(bundle: Path, name: str) -> None:
+    (bundle / name).unlink()
+    (problem,) = prove(bundle, redraw=False).problems
+    assert name in problem
+
+
+def test_a_missing_entry_is_named_with_the_figures_that_rest_on_it(bundle: Path) -> None:
+    removed_entry(bundle)
+    path = bundle / "bundle.json"
+    facts = json.loads(path.read_text())
+    here = {entry.stem for entry in (bundle / "adjudications").rglob("*.yaml")}
+    path.write_text(json.dumps({**facts, "entries": [one for one in facts["entries"] if one in here]}))
+    said = prove(hashed_again(bundle), redraw=False).problems
+    assert any("on which the figures of r-" in one and "rest, is missing from" in one for one in said)
+
+
+def test_a_bundle_is_proven_from_a_clean_clone(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(*words: str) -> None:
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "core.autocrlf=true"]
+        subprocess.run(["git", *who, *words], cwd=bundle, check=True, capture_output=True)
+
+    digest = bundle_digest(bundle)
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "x")
+    git("clone", "-q", str(bundle), str(tmp_path / "clone"))
+    shutil.rmtree(tmp_path / "clone" / ".git")
+    monkeypatch.chdir(tmp_path)
+    assert main(["verify", "clone"]) == 0
+    assert bundle_digest(tmp_path / "clone") == digest
+
+
+def test_a_bundle_in_a_repository_of_its_own_is_proven_too(bundle: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=bundle, check=True)
+    assert prove(bundle, redraw=False).problems == []
+
+
+def test_nothing_is_published_of_a_changed_or_an_incomplete_run(tmp_path: Path) -> None:
+    data, log = everything(tmp_path)
+    with (data / "runs/r-1/verdicts.parquet").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(InputError):
+        make_bundle(["r-1"], tmp_path / "out" / "bundle", data, log, pages=False)
+    (data / "runs/r-2/run.json").unlink()
+    with pytest.raises(IncompleteError):
+        make_bundle(["r-2"], tmp_path / "out" / "bundle", data, log, pages=False)
+    assert not list((tmp_path / "out").glob("*")) if (tmp_path / "out").exists() else True
+
+
+def test_a_folder_that_is_there_is_never_written_over(tmp_path: Path) -> None:
+    data, log = everything(tmp_path)
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "bundle" / "x").write_text("x")
+    with pytest.raises(InputError, match="exists already and is never overwritten"):
+        make_bundle(["r-1"], tmp_path / "bundle", data, log, pages=False)
+
+
+def test_entries_of_other_runs_stay_out_and_what_takes_one_back_comes_along(tmp_path: Path) -> None:
+    data, log = everything(tmp_path)
+    found = concerning([open_run("o-1", data)], read_log(log))
+    assert [logged.entry.kind for logged in found] == ["reading"]
+
+
+def test_the_command_writes_pages_too_and_prints_the_digest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, log = everything(tmp_path)
+    out = tmp_path / "bundle"
+    given = ["--data", str(data), "--adjudications", str(log), "--bundle", str(out)]
+    assert main(["report", "r-3", *given, "--notebook", "run"]) == 2
+    assert not out.exists()
+    assert main(["report", "r-3", *given]) == 0
+    assert bundle_digest(out) in capsys.readouterr().out
+    page = (out / "report" / "r-3.html").read_text()
+    assert str(tmp_path) not in page
+    assert not [p for p in out.rglob("*") if p.is_file() and str(tmp_path).encode() in p.read_bytes()]
+    assert main(["verify", str(out)]) == 0
