@@ -14,6 +14,7 @@ from evallib.amending import rescore
 from evallib.auditing import agreement
 from evallib.authoring import calibrate, regressions, seal, validate
 from evallib.collector import collector_paused
+from evallib.comparing import compare
 from evallib.errors import InputError
 from evallib.keeping import verify
 from evallib.reviewing import adjudicate
@@ -38,6 +39,7 @@ def demo(given: Arguments) -> int:
 def run(given: Arguments) -> int:
     """Run a suite, store it, decide the gate."""
     from evallib.panel import open_panel
+    from evallib.prices import prices_for
     from evallib.printing import progress_bar
     from evallib.runner import RunOptions, new_run_id, run_suite
     from evallib.store import Run, read_log
@@ -61,6 +63,7 @@ def run(given: Arguments) -> int:
         labels=_pairs(given.label, "--label"),
     )
     read_log(given.adjudications)  # a log that cannot be read is told before the first sample, not after the last
+    prices = prices_for(given.prices, given.data)  # and so is a table of prices
     if given.resume and not given.run_id:
         raise InputError("--resume continues a run; name it with --run-id")
     deadlines = _deadlines(given, suite.deadlines)
@@ -84,7 +87,7 @@ def run(given: Arguments) -> int:
             raise
     # The run is there: what is left is to say so, and what the gate decides.
     with _not_interrupted(), collector_paused():
-        return _after_run(given, finished)
+        return _after_run(given, finished, prices)
 
 
 @contextmanager
@@ -125,21 +128,27 @@ def _target_options(given: Arguments, deadlines: Any) -> Any:
     return TargetOptions(temperature=given.temperature, max_tokens=given.max_tokens, deadlines=deadlines)
 
 
-def _after_run(given: Arguments, finished: Any) -> int:
+def _after_run(given: Arguments, finished: Any, prices: Any) -> int:
+    from evallib.costs import costs_of
+    from evallib.drift import drift_of
     from evallib.figures import load_figures
-    from evallib.runner import token_drift
     from evallib.summary_lines import summary_lines
 
     figures = load_figures([finished], "strict", given.data, given.adjudications, for_aggregates=True)
-    summary, decision = figures.summary(), figures.decision()
-    drift = token_drift(finished, given.data)
+    costs = costs_of([view.run for view in figures.views], prices)
+    summary, decision = figures.summary() | {"cost": costs.as_json()}, figures.decision()
+    drift = drift_of(finished, given.data, prices)
     if given.json:
-        moved = None if drift is None else {"share": drift[0], "previous": drift[1]}
-        print_json({"metrics": summary, "gate": decision.as_json(), "tokens_moved": moved})
+        moved = {
+            f"{name}_moved": None if drift is None or share is None else {"share": share, "previous": drift.previous}
+            for name, share in zip(("tokens", "cost"), drift[1:] if drift else (None, None), strict=True)
+        }
+        print_json({"metrics": summary, "gate": decision.as_json(), **moved})
     else:
-        print_lines([f"run {finished.id} in {finished.folder}", *summary_lines(summary), *decision.lines()])
-    if drift is not None and abs(drift[0]) > 0.25:
-        print(f"evallib: warning: tokens per sample moved {drift[0]:+.0%} from run {drift[1]}", file=sys.stderr)
+        told = [f"run {finished.id} in {finished.folder}", *summary_lines(summary), costs.line()]
+        print_lines([*told, *decision.lines()])
+    for warning in drift.warnings() if drift else ():
+        print(f"evallib: warning: {warning}", file=sys.stderr)
     return 1 if given.exit_code and decision.decision != "pass" else 0
 
 
@@ -153,7 +162,9 @@ def serve_script(given: Arguments) -> int:
 
 def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
+    from evallib.costs import costs_of
     from evallib.masking import masks_of
+    from evallib.prices import prices_for
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
     from evallib.store import open_run, read_log
@@ -177,13 +188,15 @@ def show(given: Arguments) -> int:
         for sample in chosen:
             print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key], masks))
     else:
-        print_lines(sample_table(chosen, outcomes))
+        print_lines([*sample_table(chosen, outcomes), costs_of([found], prices_for(given.prices, given.data)).line()])
     return 0
 
 
 def metrics(given: Arguments) -> int:
     """Figures of one view of one or several runs."""
+    from evallib.costs import costs_of
     from evallib.figures import load_figures
+    from evallib.prices import prices_for
     from evallib.statistics.bootstrap import SEED
     from evallib.summary_lines import summary_lines
 
@@ -193,14 +206,15 @@ def metrics(given: Arguments) -> int:
     figures = load_figures(given.run, given.view, given.data, given.adjudications, for_aggregates=True)
     if given.holdout:
         return _gap(given, figures)
-    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap)
+    costs = costs_of([view.run for view in figures.views], prices_for(given.prices, given.data))
+    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap) | {"cost": costs.as_json()}
     if given.summary:
         print(visible(summary["caption"]), file=sys.stderr)  # beside the five fields, which a CI step reads
         summary = _five_fields(figures)
     if given.json or given.summary:
         print_json(summary)
     else:
-        print_lines([*summary_lines(summary), summary["caption"]])
+        print_lines([*summary_lines(summary), costs.line(), summary["caption"]])
     return 0
 
 
@@ -239,30 +253,14 @@ def gate(given: Arguments) -> int:
     from evallib.figures import load_figures, load_gate
 
     figures = load_figures([given.run], given.view, given.data, given.adjudications, for_aggregates=True)
-    other = load_gate(given.gate, figures.suite) if given.gate else None
+    most = max(figures.views[0].run.plan["cases"].values())
+    other = load_gate(given.gate, figures.suite, most) if given.gate else None
     decision = figures.decision(other)
     if given.json:
         print_json(decision.as_json())
     else:
         print_lines(decision.lines())
     return 1 if given.exit_code and decision.decision != "pass" else 0
-
-
-def compare(given: Arguments) -> int:
-    """The views of one run side by side: same answers, other criteria or readers; no test of significance."""
-    from evallib.figures import load_views
-    from evallib.printing import views_table
-
-    names = given.views.split(",") if given.views else []
-    if not all(names) or len(set(names)) < len(names):
-        raise InputError(f"--views {given.views!r}: name each view once, with commas, as in strict,read")
-    views = load_views(given.run, given.data, given.adjudications, names)
-    summaries = [figures.summary() for figures in views]
-    if given.json:
-        print_json({"run": views[0].views[0].run.id, "views": summaries})
-    else:
-        print_lines([*views_table(summaries), *(summary["caption"] for summary in summaries)])
-    return 0
 
 
 def report(given: Arguments) -> int:

@@ -132,7 +132,7 @@ def test_rates_come_out_and_no_case_check_or_answer(place: Place, capsys: pytest
         ["adjudicate", "h-1", "--by", "Ann"], ["adjudicate", "h-1", "--by", "Ann", "--plan"],
         ["adjudicate", "h-1", "veiled-1", "1", "--by", "Ann", "--reading", "pass", "--reason", "x"],
         ["adjudicate", "h-1", "--export", "x.csv"],
-        ["agreement", "h-1"], ["calibrate", "h-1"], ["compare", "h-1"], ["report", "h-1"],
+        ["agreement", "h-1"], ["calibrate", "h-1"], ["compare", "h-1"], ["compare", "h-1", "h-1"], ["report", "h-1"],
         ["report", "h-1", "--bundle", "b"], ["track", "h-1"], ["track", "h-1", "--uri", "sqlite:///m.db"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY", "--preview"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY"],

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from evallib.entries import Reading, Withdrawal
 from evallib.errors import IncompleteError, InputError
-from evallib.records import Sample, ToolCall, Turn, Usage, Verdict
+from evallib.records import Sample, ToolCall, Turn, Usage, Verdict, samples_schema, turns_schema
 from evallib.store import (
     Journal,
     append_entry,
@@ -36,6 +36,7 @@ from evallib.store.tables import (
     decode_sample,
     encode_sample,
     parquet_bytes,
+    read_table,
     samples_from,
     samples_table,
     turns_table,
@@ -57,7 +58,12 @@ turns = st.builds(
     ).map(tuple),
     partials=st.lists(text, max_size=2).map(tuple),
     usage=st.builds(
-        Usage, st.none() | st.integers(0, 2**60), st.none() | st.integers(0, 9), st.integers(0, 9), st.none()
+        Usage,
+        st.none() | st.integers(0, 2**60),
+        st.none() | st.integers(0, 9),
+        st.integers(0, 9),
+        st.none(),
+        st.none() | st.integers(0, 2**60),
     ),
 )
 samples = st.builds(
@@ -80,6 +86,19 @@ samples = st.builds(
 def test_a_sample_comes_back_from_journal_and_table_as_it_was(sample: Sample) -> None:
     assert decode_sample(json.loads(json.dumps(encode_sample(sample)))) == sample
     assert samples_from(samples_table([sample]), [turns_table([sample])]) == [sample]
+
+
+def test_samples_and_turns_of_before_cached_tokens_are_read_with_none(tmp_path: Path) -> None:
+    sample = Sample("r", "c", 1, turns=(Turn(1, "q", "a", usage=Usage(3, 2, 1)),), answer="a", usage=Usage(3, 2, 1))
+    found = []
+    for make, schema in ((samples_table, samples_schema()), (turns_table, turns_schema())):
+        old = make([sample]).drop_columns(["cached_tokens"])
+        pq.write_table(old.replace_schema_metadata({"evallib_schema": "2"}), path := tmp_path / f"{len(found)}.parquet")
+        found.append(read_table(path, schema, sha256_of(path)))
+        assert found[-1].schema.names == schema.names
+    assert samples_from(found[0], found[1:]) == [sample]
+    earlier = {name: value for name, value in encode_sample(sample).items() if name != "cached_tokens"}
+    assert decode_sample(earlier) == sample, "a journal line of before"
 
 
 def test_a_verdict_comes_back_as_it_was() -> None:

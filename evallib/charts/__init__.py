@@ -2,7 +2,7 @@
 
 `drawing` is what all share: title and caption inside the picture, what each row says of its view, colours, the picture
 for a notebook or a file; `ladder` rates with intervals, one below another. `reliability`, `tiles`, `gate`, `checks`,
-`calibration`, `usage`, `rates` and `slopes` are a chart each.
+`calibration`, `usage`, `rates`, `forest` and `slopes` are a chart each.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evallib.charts.calibration import calibration_chart
     from evallib.charts.checks import check_bars
     from evallib.charts.drawing import About, Drawing, about, show, to_png, to_svg
+    from evallib.charts.forest import forest_chart
     from evallib.charts.gate import gate_chart
     from evallib.charts.rates import rate_chart
     from evallib.charts.reliability import reliability_chart
@@ -28,6 +29,7 @@ _HOMES = {
     "calibration_chart": "calibration",
     "case_tiles": "tiles",
     "check_bars": "checks",
+    "forest_chart": "forest",
     "gate_chart": "gate",
     "rate_chart": "rates",
     "reliability_chart": "reliability",
@@ -40,8 +42,8 @@ _HOMES = {
 """Public name to the module of this package that defines it."""
 
 __all__ = [
-    "About", "Drawing", "about", "calibration_chart", "case_tiles", "check_bars", "gate_chart", "rate_chart",
-    "reliability_chart", "show", "slope_chart", "to_png", "to_svg", "usage_chart",
+    "About", "Drawing", "about", "calibration_chart", "case_tiles", "check_bars", "forest_chart", "gate_chart",
+    "rate_chart", "reliability_chart", "show", "slope_chart", "to_png", "to_svg", "usage_chart",
 ]  # fmt: skip
 
 
