@@ -251,6 +251,22 @@ def _add_running(commands: Any) -> None:
     serve.add_argument("--port", type=int, default=0)
 
 
+def _add_metrics(commands: Any) -> None:
+    metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
+    metrics.add_argument("run", nargs="+")
+    metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
+    metrics.add_argument("--k", default="", metavar="1,2,5")
+    metrics.add_argument("--holdout", default="", metavar="RUN", help="visible minus this run of a sealed suite")
+    metrics.add_argument(
+        "--interval", choices=["wilson", "bootstrap"], default="wilson",
+        help="bootstrap: cases drawn again 10,000 times, beside the intervals that are always there",
+    )  # fmt: skip
+    metrics.add_argument("--seed", type=int, metavar="K", help="seed of the bootstrap (default 20)")
+    metrics.add_argument("--summary", action="store_true", help="five fields, as a CI step reads them")
+    _prices(metrics)
+    _json(metrics)
+
+
 def _add_figures(commands: Any) -> None:
     show = _command(commands, "show", "show", "print a run: one line per sample, answers in full, or readings")
     show.add_argument("run")
@@ -259,28 +275,13 @@ def _add_figures(commands: Any) -> None:
     show.add_argument("--readings", action="store_true", help="what people said")
     show.add_argument("--unmasked", action="store_true", help="credentials of answers as they are")
     _prices(show)
-    metrics = _command(commands, "metrics", "metrics", "pass rate, pass@k, pass^k and checks of one view")
-    metrics.add_argument("run", nargs="+")
-    metrics.add_argument("--view", default="strict", help="strict, rescored:ENTRY or read (default strict)")
-    metrics.add_argument("--k", default="", metavar="1,2,5")
-    metrics.add_argument("--holdout", default="", metavar="RUN", help="visible minus this run of a sealed suite")
-    metrics.add_argument("--summary", action="store_true", help="five fields, as a CI step reads them")
-    _prices(metrics)
-    _json(metrics)
+    _add_metrics(commands)
     gate = _command(commands, "gate", "gate", "decide the release gate over one view of one run")
     gate.add_argument("run")
     gate.add_argument("--view", default="strict")
     gate.add_argument("--gate", type=Path, metavar="FILE", help="other thresholds than the suite's own")
     gate.add_argument("--exit-code", action="store_true", help="status 1 when blocked")
     _json(gate)
-    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
-    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
-    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
-    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
-    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
-    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
-    _trust_code(calibrate)
-    _json(calibrate)
     words = "run B against run A on their shared cases, or the views of one run side by side"
     compare = _command(commands, "compare", "compare", words)
     compare.add_argument("run", nargs="+", help="A and B; or one run, for its views")
@@ -316,6 +317,14 @@ def _add_reading(commands: Any) -> None:
 
 
 def _add_learning(commands: Any) -> None:
+    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
+    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
+    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
+    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
+    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
+    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
+    _trust_code(calibrate)
+    _json(calibrate)
     words = "write what people read beside a suite, so that every later criterion is tried on it"
     learned = _command(commands, "regressions", "regressions", words)
     learned.add_argument("run", nargs="+")

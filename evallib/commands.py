@@ -131,7 +131,7 @@ def _after_run(given: Arguments, finished: Any, prices: Any) -> int:
     from evallib.costs import costs_of
     from evallib.drift import drift_of
     from evallib.figures import load_figures
-    from evallib.printing import summary_lines
+    from evallib.summary_lines import summary_lines
 
     figures = load_figures([finished], "strict", given.data, given.adjudications, for_aggregates=True)
     costs = costs_of([view.run for view in figures.views], prices)
@@ -196,13 +196,17 @@ def metrics(given: Arguments) -> int:
     from evallib.costs import costs_of
     from evallib.figures import load_figures
     from evallib.prices import prices_for
-    from evallib.printing import summary_lines
+    from evallib.statistics.bootstrap import SEED
+    from evallib.summary_lines import summary_lines
 
+    if given.seed is not None and given.interval != "bootstrap":
+        raise InputError("--seed is of the bootstrap; add --interval bootstrap")
+    bootstrap = (SEED if given.seed is None else given.seed) if given.interval == "bootstrap" else None
     figures = load_figures(given.run, given.view, given.data, given.adjudications, for_aggregates=True)
     if given.holdout:
         return _gap(given, figures)
     costs = costs_of([view.run for view in figures.views], prices_for(given.prices, given.data))
-    summary = figures.summary(_whole_numbers(given.k, "--k")) | {"cost": costs.as_json()}
+    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap) | {"cost": costs.as_json()}
     if given.summary:
         print(visible(summary["caption"]), file=sys.stderr)  # beside the five fields, which a CI step reads
         summary = _five_fields(figures)

@@ -117,10 +117,15 @@ class Figures:
         required = self._outcomes[self._outcomes["required"]]
         return bool(required["passed_deterministic"].fillna(False).all())
 
-    def summary(self, ks: Sequence[int] = ()) -> dict[str, Any]:
-        """What `evallib metrics --json` prints; in the read view with how much was read."""
-        found = self._summarised(ks) if ks else self._usual
+    def summary(self, ks: Sequence[int] = (), *, bootstrap: int | None = None) -> dict[str, Any]:
+        """What `evallib metrics --json` prints; in the read view with how much was read.
+
+        `bootstrap` is a seed: with one, intervals of the case bootstrap stand beside the others.
+        """
+        found = self._usual if bootstrap is None and not ks else self._summarised(ks, bootstrap)
         summary: dict[str, Any] = dict(found)
+        if self.sealed:  # a tag may be of one case
+            summary |= {"flaky_cases": [], "by_tag": {}}
         if self.views[0].predicted_late:
             summary["predicted_after_preview"] = True
         if self._left_out:
@@ -140,9 +145,9 @@ class Figures:
     def _usual(self) -> Summary:
         return self._summarised()
 
-    def _summarised(self, ks: Sequence[int] = ()) -> Summary:
+    def _summarised(self, ks: Sequence[int] = (), bootstrap: int | None = None) -> Summary:
         judged = self._verdicts.head(0) if self.sealed else self._verdicts
-        return summarise(self._outcomes, judged, ks, origin=self.origin)
+        return summarise(self._outcomes, judged, ks, origin=self.origin, bootstrap=bootstrap)
 
     @property
     def caption(self) -> str:
@@ -243,13 +248,14 @@ def _pooled(runs: Sequence[Run], name: str, log: Any) -> Figures:
 def _refuse_other_meaning(views: Sequence[View]) -> None:
     """A kind of check whose code came to judge otherwise gives figures of two criteria under one suite."""
     first: dict[tuple[str, str], tuple[str, str]] = {}
-    for view, verdict in ((one, v) for one in views for v in one.verdicts if len(views) > 1 and v.decides):
-        decides, run_id = first.setdefault((verdict.case_id, verdict.check_id), (verdict.decides, view.run.id))
-        if decides != verdict.decides:
-            raise InputError(
-                f"check {verdict.check_id!r} of runs {run_id!r} and {view.run.id!r} was judged under other criteria or "
-                "by another version of its kind; rescore both with one suite and pool those views"
-            )
+    for view in views if len(views) > 1 else ():
+        for (case_id, check_id), decides in view.criteria():
+            known, run_id = first.setdefault((case_id, check_id), (decides, view.run.id))
+            if known != decides:
+                raise InputError(
+                    f"check {check_id!r} of runs {run_id!r} and {view.run.id!r} was judged under other criteria or "
+                    "by another version of its kind; rescore both with one suite and pool those views"
+                )
 
 
 def load_gate(path: Path, suite: Suite, most_samples: int | None = None) -> Gate:

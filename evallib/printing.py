@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evallib.caption import judge_words
 from evallib.desk.plans import clean_bound
 from evallib.entries import Plan, Reading, Rubric
 from evallib.judges import stored_votes
@@ -19,13 +18,14 @@ from evallib.store import LoggedEntry, Run
 __all__ = [
     "calibration_lines",
     "corrected_words",
+    "interval",
+    "number",
     "plan_lines",
     "progress_bar",
     "reading_lines",
     "rescored_lines",
     "sample_lines",
     "sample_table",
-    "summary_lines",
     "table",
     "views_table",
 ]
@@ -57,49 +57,6 @@ def corrected_words(audits: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(
         (one["why"] if one["value"] is None else number(one["value"])) + interval(one["interval"]) for one in found
     )
-
-
-def summary_lines(summary: Mapping[str, Any]) -> list[str]:
-    """The figures of one view, then one row per check."""
-    label = f" ({summary['label']})" if summary["label"] else ""
-    without = summary["without_errors"]["pass_rate"]
-    left_out = f" (without {summary['score_left_out']} that have none)" if summary["score_left_out"] else ""
-    lines = [
-        (
-            f"view {summary['view']}{label}: {counted(summary['cases'], 'case')}, "
-            f"{counted(summary['planned'], 'planned sample')}, {summary['scored']} scored, "
-            f"{counted(summary['errors'], 'error')}"
-        ),
-        (
-            f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}, "
-            f"without errors {number(without)}, bounds{interval(summary['bounds'])}, "
-            f"mean score {number(summary['score_mean'])}{left_out}"
-        ),
-    ]
-    ks = list(summary["pass_at"])
-    rows = [
-        [
-            k,
-            number(summary["pass_at"][k]) + interval(summary["pass_at_interval"][k]),
-            number(summary["pass_hat"][k]) + interval(summary["pass_hat_interval"][k]),
-            str(summary["eligible_cases"][k]),
-        ]
-        for k in ks
-    ]
-    lines += table(["k", "pass@k", "pass^k", "cases"], rows)
-    checks = [
-        [
-            name,
-            number(c["mean_raw"]),
-            str(c["passed"]),
-            str(c["failed"]),
-            str(c["not_scored"]),
-            str(c["not_applicable"]),
-            judge_words(c) if c["stochastic"] else "",
-        ]
-        for name, c in summary["by_check"].items()
-    ]
-    return [*lines, *table(["check", "mean", "passed", "failed", "not scored", "n/a", ""], checks)]
 
 
 def views_table(summaries: Sequence[Mapping[str, Any]]) -> list[str]:

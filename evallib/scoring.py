@@ -16,7 +16,16 @@ from evallib.checks.extraction import spoken
 from evallib.records import ERROR_STATUSES, Outcome, Sample, SampleKey, Verdict
 from evallib.suite import BoundCheck, Suite
 
-__all__ = ["fold", "fold_all", "outcome_word", "probe_failures", "score_samples", "sort_verdicts"]
+__all__ = [
+    "PassRule",
+    "fold",
+    "fold_all",
+    "outcome_word",
+    "probe_failures",
+    "score_samples",
+    "sort_verdicts",
+    "weighted_mean",
+]
 
 PassRule = Literal["critical", "top"]
 Judged = Mapping[tuple[str, int, str], Verdict]
@@ -112,8 +121,13 @@ def fold(sample: Sample, verdicts: Sequence[Verdict], pass_rule: PassRule) -> Ou
 
 def _weighted_mean(verdicts: Sequence[Verdict]) -> float | None:
     pairs = [(v.weight, v.value) for v in verdicts if v.value is not None and v.weight > 0]
-    total = math.fsum(weight for weight, _ in pairs)
-    return math.fsum(weight * value for weight, value in pairs) / total if total else None
+    return weighted_mean([weight for weight, _ in pairs], [weight * value for weight, value in pairs])
+
+
+def weighted_mean(weights: Sequence[float], products: Sequence[float]) -> float | None:
+    """The sum of weights times values over the sum of the weights; None where nothing has a weight."""
+    total = math.fsum(weights)
+    return math.fsum(products) / total if total else None
 
 
 def fold_all(

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from evallib.adjudication import read_outcomes
+from evallib.adjudication import ReadOutcome, read_outcomes
 from evallib.concordance.audit import audit
 from evallib.concordance.selection import Selection
 from evallib.coverage import Part, coverage, read_shares
 from evallib.entries import Reading, Rescoring
 from evallib.errors import InputError
-from evallib.records import POST_HOC_LABEL, STRICT, Outcome, SampleKey, Verdict
+from evallib.folding import (
+    SAMPLE_COLUMNS,
+    TURN_COLUMNS,
+    VERDICT_COLUMNS,
+    FoldedSample,
+    fold_columns,
+    trajectories,
+)
+from evallib.records import POST_HOC_LABEL, STRICT, Outcome, SampleKey, Verdict, digest
 from evallib.rescoring.entry import rescoring_label
 from evallib.scoring import fold, fold_all
 from evallib.standing import Readings, standing_readings
-from evallib.store import LoggedEntry, Run, standing_rescorings
+from evallib.store import LoggedEntry, Run, StoredRescoring, standing_rescorings
 from evallib.suite import Suite
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 __all__ = ["READ", "View", "open_view", "outcomes_frame", "verdicts_frame", "view_label", "view_names"]
 
@@ -35,18 +45,63 @@ class View:
     name: str
     suite: Suite
     """The suite whose criteria stand: the run's own, or that of the rescoring."""
-    outcomes: dict[SampleKey, Outcome]
-    verdicts: list[Verdict]
-    states: Mapping[SampleKey, str]
-    """What readings said of a sample; only in the read view."""
-    readings: dict[str, Any]
+    stored: StoredRescoring | None = None
+    """The rescoring whose verdicts stand in a rescored view."""
+    read: Mapping[SampleKey, ReadOutcome] = field(default_factory=dict)
+    """What readings made of each sample; empty outside the read view."""
+    readings: dict[str, Any] = field(default_factory=dict)
     """How much was read, how it was chosen, and whether blind; empty outside the read view."""
     corrected: Mapping[str, Any] = field(default_factory=dict)
     """The strict pass rate and the one corrected by reading, as `Audit.as_dict` has them; only in the read view."""
-    rescoring: Rescoring | None = None
-    """The entry of a rescored view."""
     parts: tuple[Part, ...] = ()
     """The same by check and strict verdict; empty outside the read view."""
+
+    @cached_property
+    def outcomes(self) -> dict[SampleKey, Outcome]:
+        """The outcome of every sample there is."""
+        if self.read:
+            return {key: one.outcome for key, one in self.read.items()}
+        return fold_all(self.run.samples, self.verdicts, self.suite.pass_rule)
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """Every verdict, in stored order."""
+        if self.read:
+            return [verdict for one in self.read.values() for verdict in one.verdicts]
+        return self.run.verdicts if self.stored is None else self.stored.verdicts(self.run.id)
+
+    @cached_property
+    def columns(self) -> pa.Table:
+        """The verdicts of a view that nobody's reading changed, as an Arrow table."""
+        if self.stored is None:
+            return self.run.columns("verdicts", VERDICT_COLUMNS)
+        return self.stored.verdict_columns(self.run.id, VERDICT_COLUMNS)
+
+    def criteria(self) -> list[tuple[tuple[str, str], str]]:
+        """Each (case, check) with the digest of what decided it; more than one where that changed on the way."""
+        if self.read:
+            found = (((v.case_id, v.check_id), v.decides) for v in self.verdicts)
+        else:
+            names = ("case_id", "check_id", "decides")
+            alike = self.columns.select(names).group_by(list(names), use_threads=False).aggregate([])
+            rows = zip(*(alike.column(name).to_pylist() for name in names), strict=True)
+            found = (((case, check), decides) for case, check, decides in rows)
+        return [one for one in dict.fromkeys(found) if one[1]]
+
+    @cached_property
+    def samples(self) -> pa.Table:
+        """What of the samples figures need, as an Arrow table."""
+        return self.run.columns("samples", SAMPLE_COLUMNS)
+
+    @property
+    def states(self) -> Mapping[SampleKey, str]:
+        """What readings said of a sample; only in the read view."""
+        return {key: one.state for key, one in self.read.items() if one.state}
+
+    @property
+    def rescoring(self) -> Rescoring | None:
+        """The entry of a rescored view."""
+        return self.stored.entry if self.stored else None
 
     @property
     def post_hoc(self) -> bool:
@@ -74,7 +129,8 @@ class View:
     @property
     def complete(self) -> bool:
         """Whether every planned sample is there."""
-        return set(self.run.planned) == set(self.outcomes)
+        there = zip(*(self.samples.column(name).to_pylist() for name in ("case_id", "sample")), strict=True)
+        return set(self.run.planned) == set(there)
 
     @property
     def whole_validation(self) -> bool:
@@ -99,8 +155,7 @@ def view_names(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
 def open_view(run: Run, name: str, log: Sequence[LoggedEntry]) -> View:
     """The run under the view called `name`; InputError lists the views there are."""
     if name == STRICT:
-        outcomes = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
-        return View(run, STRICT, run.suite, outcomes, run.verdicts, {}, {})
+        return View(run, STRICT, run.suite)
     if name == READ:
         return _read_view(run, log)
     kind, _, entry = name.partition(":")
@@ -114,23 +169,18 @@ def open_view(run: Run, name: str, log: Sequence[LoggedEntry]) -> View:
             f"{rescoring.folder}: is an unfinished rescoring and no view: its entry is not in the log; run the same "
             "rescoring again, or name the log with --adjudications"
         )
-    verdicts = rescoring.verdicts(run.id)
-    outcomes = fold_all(run.samples, verdicts, rescoring.suite.pass_rule)
-    name = f"rescored:{rescoring.name}"
-    return View(run, name, rescoring.suite, outcomes, verdicts, {}, {}, rescoring=rescoring.entry)
+    return View(run, f"rescored:{rescoring.name}", rescoring.suite, rescoring)
 
 
 def _read_view(run: Run, log: Sequence[LoggedEntry]) -> View:
     strict = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
     readings = standing_readings(run, log)
     read = read_outcomes(run, strict, readings)
-    outcomes = {key: one.outcome for key, one in read.items()}
     states = {key: one.state for key, one in read.items() if one.state}
-    verdicts = [verdict for one in read.values() for verdict in one.verdicts]
     corrected = audit(run, readings, Selection(run, log), strict).as_dict()
     parts = coverage(run, strict, readings)
     counts = _counts(strict, states, readings) | {"run": run.id, "parts": [part.as_dict() for part in parts]}
-    return View(run, READ, run.suite, outcomes, verdicts, states, counts, corrected, parts=parts)
+    return View(run, READ, run.suite, None, read, counts, corrected, parts)
 
 
 def _counts(strict: Mapping[SampleKey, Outcome], states: Mapping[SampleKey, str], readings: Readings) -> dict[str, Any]:
@@ -158,50 +208,66 @@ def _counts(strict: Mapping[SampleKey, Outcome], states: Mapping[SampleKey, str]
 
 
 def outcomes_frame(view: View) -> pd.DataFrame:
-    """One row per planned sample: the columns `metrics` documents, plus `reading`, `reason` and `answer`."""
+    """One row per planned sample: the columns `metrics` documents, and `reading`, `failed` and `reason`.
+
+    `trajectory` is a digest of all that the sample put out, and `draw` says what made it random.
+    """
     import pandas as pd
 
-    samples = {sample.key: sample for sample in view.run.samples}
-    deterministic = _without_judges(view)
-    rows = []
-    for key in view.run.planned:
-        case, sample, outcome = view.suite.by_id[key[0]], samples.get(key), view.outcomes.get(key)
-        rows.append(
-            {
-                "run_id": view.run.id,
-                "case_id": key[0],
-                "sample": key[1],
-                "split": case.split,
-                "required": case.required,
-                "sample_status": sample.status if sample else "missing",
-                "status": outcome.status if outcome else "error",
-                "passed": outcome.passed if outcome else None,
-                "passed_deterministic": deterministic.get(key),
-                "score": outcome.score if outcome else None,
-                "failed": ", ".join(outcome.failed) if outcome else "",
-                "reason": outcome.reason if outcome else "the sample is missing",
-                "reading": view.states.get(key, ""),
-                "view": view.name,
-                "post_hoc": view.post_hoc,
-                "label": view.label,
-            }
+    folded = _folded(view)
+    put_out = trajectories(view.samples, view.run.columns("turns", TURN_COLUMNS))
+    draws, states = _draws(view), view.states
+    rows = [
+        (
+            *key, case.split, case.required, list(case.tags),
+            one.status if one else "missing",
+            one.outcome.status if one else "error",
+            one.outcome.passed if one else None,
+            one.deterministic if one else None,
+            one.score if one else None,
+            ", ".join(one.outcome.failed) if one else "",
+            one.outcome.reason if one else "the sample is missing",
+            states.get(key, ""), put_out.get(key, ""), draws.get(key, ""),
         )
-    frame = pd.DataFrame(rows)
+        for key in view.run.planned
+        for case, one in [(view.suite.by_id[key[0]], folded.get(key))]
+    ]  # fmt: skip
+    frame = pd.DataFrame(dict(zip(_OUTCOME_COLUMNS, zip(*rows, strict=True), strict=True)))
+    frame.insert(0, "run_id", view.run.id)
+    frame = frame.assign(view=view.name, post_hoc=view.post_hoc, label=view.label)
     return frame.astype({"passed": "boolean", "passed_deterministic": "boolean", "score": "Float64"})
 
 
-def _without_judges(view: View) -> dict[SampleKey, bool | None]:
-    """Whether each sample passes by its deterministic verdicts alone: judges never decide a required case.
+_OUTCOME_COLUMNS = (
+    "case_id", "sample", "split", "required", "tags", "sample_status", "status", "passed", "passed_deterministic",
+    "score", "failed", "reason", "reading", "trajectory", "draw",
+)  # fmt: skip
 
-    A person's reading does: where it replaced an outcome, that stands.
+
+def _folded(view: View) -> Mapping[SampleKey, FoldedSample]:
+    """The outcome of each sample, and whether it passes by its deterministic verdicts alone.
+
+    Judges never decide a required case. A person's reading does: where it replaced an outcome, that stands.
     """
-    grouped: dict[SampleKey, list[Verdict]] = {}
-    for verdict in view.verdicts:
-        if not verdict.stochastic:
-            grouped.setdefault((verdict.case_id, verdict.sample), []).append(verdict)
-    folded = {s.key: fold(s, grouped.get(s.key, []), view.suite.pass_rule).passed for s in view.run.samples}
-    read = {key: view.outcomes[key].passed for key, state in view.states.items() if state in {"pass", "fail", "infra"}}
-    return folded | read
+    if not view.read:
+        return fold_columns(view.samples, view.columns, view.suite.pass_rule)
+    found = {}
+    for sample in view.run.samples:
+        one = view.read[sample.key]
+        sure = fold(sample, [v for v in one.verdicts if not v.stochastic], view.suite.pass_rule).passed
+        decided = one.outcome.passed if one.state in {"pass", "fail", "infra"} else sure
+        found[sample.key] = FoldedSample(sample.status, one.outcome, one.outcome.score, decided)
+    return found
+
+
+def _draws(view: View) -> Mapping[SampleKey, str]:
+    """What made each sample random: its target and seed, or its target where the temperature is 0; else nothing."""
+    target = view.run.plan.get("target") or {}
+    cold = (target.get("parameters") or {}).get("temperature") == 0
+    named = digest(target, 8)
+    keys = zip(*(view.samples.column(name).to_pylist() for name in ("case_id", "sample")), strict=True)
+    drawn = ("temperature 0" if cold else seed for seed in view.samples.column("seed").to_pylist())
+    return {key: "" if seed is None else f"{named} {seed}" for key, seed in zip(keys, drawn, strict=True)}
 
 
 def verdicts_frame(view: View) -> pd.DataFrame:
@@ -212,7 +278,10 @@ def verdicts_frame(view: View) -> pd.DataFrame:
         "case_id", "sample", "check_id", "status", "value", "raw", "passed", "weight", "critical", "stochastic",
         "origin", "reason", "judge",
     )  # fmt: skip
-    frame = pd.DataFrame({name: [getattr(v, name) for v in view.verdicts] for name in columns})
+    if view.read:
+        frame = pd.DataFrame({name: [getattr(v, name) for v in view.verdicts] for name in columns})
+    else:
+        frame = view.columns.select(columns).to_pandas()
     frame.insert(0, "run_id", view.run.id)
     frame = frame.assign(view=view.name, post_hoc=view.post_hoc, label=view.label)
     return frame.astype({"passed": "boolean", "value": "Float64", "raw": "Float64"})

@@ -5,12 +5,13 @@ cases. Errors are no third kind of fail: the headline counts them as fails over 
 figures without them, their count and the bounds stand beside it.
 
 `planned` checks and counts the samples, `summary` puts all figures of some runs together; `cases`, `slices` and
-`checks` hold them by case, by tag and split, and by check; `repeats` finds samples that are copies. The formulas stand
-in `evallib.statistics`.
+`checks` hold them by case, by tag and split, and by check; `repeats` finds samples that are copies, `policies` says
+when the order of two runs hangs on their errors. The formulas stand in `evallib.statistics`.
 """
 
 from evallib.metrics.cases import curves, flaky_cases, passes_histogram, per_case, usual_ks
 from evallib.metrics.checks import CheckSummary, per_case_check
+from evallib.metrics.policies import order_words
 from evallib.metrics.repeats import Repeats
 from evallib.metrics.slices import Slice, per_split, per_tag
 from evallib.metrics.summary import Bootstrapped, Rerun, Summary, WithoutErrors, summarise
@@ -28,6 +29,7 @@ __all__ = [
     "attainable",
     "curves",
     "flaky_cases",
+    "order_words",
     "over_cases",
     "pass_at_k",
     "pass_hat_k",

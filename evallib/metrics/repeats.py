@@ -60,7 +60,8 @@ def repeats_sentence(found: Repeats | None) -> str:
     if not are_copies(found):
         return f"In {found['identical']} of {cases} every sample gave the same answer."
     if found["copies"]:
-        what = f"{counted(found['copies'], 'sample')} repeat the draw and the answer of another sample of their case"
+        verb = "repeats" if found["copies"] == 1 else "repeat"
+        what = f"{counted(found['copies'], 'sample')} {verb} the draw and the answer of another sample of the case"
     else:
         what = f"In all {cases} every sample gave the same answer"
     return (

@@ -91,8 +91,12 @@ class StoredRescoring:
 
     def verdicts(self, run_id: str) -> list[Verdict]:
         """The rescored verdicts, checked against the entry's sha256."""
+        return verdicts_from(self.verdict_columns(run_id))
+
+    def verdict_columns(self, run_id: str, columns: Sequence[str] | None = None) -> Any:
+        """The same as an Arrow table, or some columns of it: nothing is made of each row."""
         sha256 = next((str(row["verdicts_sha256"]) for row in self.entry.runs if row["run"] == run_id), "")
-        return verdicts_from(read_table(self.folder / "verdicts.parquet", verdicts_schema(), sha256))
+        return read_table(self.folder / "verdicts.parquet", verdicts_schema(), sha256, columns)
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,11 @@ class Run:
         """The strict verdicts, in stored order."""
         return verdicts_from(self._table("verdicts.parquet", verdicts_schema()))
 
+    def columns(self, table: str, names: Sequence[str]) -> Any:
+        """Columns of `samples`, `turns` or `verdicts` as an Arrow table, in stored order: nothing is made of a row."""
+        schema = {"samples": samples_schema, "turns": turns_schema, "verdicts": verdicts_schema}[table]()
+        return self._table(f"{table}.parquet", schema, names)
+
     @cached_property
     def by_key(self) -> dict[SampleKey, Sample]:
         """The samples by (case_id, sample)."""
@@ -207,9 +216,9 @@ class Run:
         self._refuse_sealed(name)
         return stream_table(self.folder / name, schema, self.manifest["files"][name])
 
-    def _table(self, name: str, schema: Any) -> Any:
+    def _table(self, name: str, schema: Any, columns: Sequence[str] | None = None) -> Any:
         self._refuse_sealed(name)
-        return read_table(self.folder / name, schema, self.manifest["files"][name])
+        return read_table(self.folder / name, schema, self.manifest["files"][name], columns)
 
     def _refuse_sealed(self, table: str = "") -> None:
         """The one door to suite, answers and verdicts: InputError for a sealed run, unless it was opened for rates.

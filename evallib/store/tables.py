@@ -291,8 +291,8 @@ class RowsByKey:
         yield from self._tables
 
 
-def read_table(path: Path, schema: pa.Schema, sha256: str) -> pa.Table:
-    """The table in `path`; InputError when the file is missing, was changed since it was written, or is damaged."""
+def read_table(path: Path, schema: pa.Schema, sha256: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """The table in `path`, or these columns of it; InputError when it is missing, changed or damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -304,10 +304,13 @@ def read_table(path: Path, schema: pa.Schema, sha256: str) -> pa.Table:
         raise InputError(f"{path}: is damaged or was changed after it was written; restore it (see evallib verify)")
     try:
         with pq.ParquetFile(io.BytesIO(content), pre_buffer=False) as file:
-            table = file.read(use_threads=False)  # a process that gives up its rights then has no threads to lose
+            # Without threads: a process that gives up its rights then has none to lose.
+            table = file.read(columns=columns and list(columns), use_threads=False)
+            declared = table if columns is None else file.schema_arrow.empty_table()
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: is no readable Parquet file; restore it (see evallib verify)") from error
-    return _as_declared(table, path, schema, table.schema.metadata)
+    whole = _as_declared(declared, path, schema, table.schema.metadata)
+    return whole if columns is None else table
 
 
 def _as_declared(table: pa.Table, path: Path, schema: pa.Schema, metadata: Mapping[bytes, bytes] | None) -> pa.Table:
