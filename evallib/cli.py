@@ -273,14 +273,6 @@ def _add_reading(commands: Any) -> None:
     gate.add_argument("--gate", type=Path, metavar="FILE", help="other thresholds than the suite's own")
     gate.add_argument("--exit-code", action="store_true", help="status 1 when blocked")
     _json(gate)
-    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
-    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
-    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
-    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
-    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
-    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
-    _trust_code(calibrate)
-    _json(calibrate)
     compare = _command(commands, "compare", "compare", "the views of one run side by side")
     compare.add_argument("run")
     compare.add_argument("--views", default="", metavar="A,B", help="views to set side by side (default: all)")
@@ -310,6 +302,14 @@ def _add_reading(commands: Any) -> None:
 
 
 def _add_learning(commands: Any) -> None:
+    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
+    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
+    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
+    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
+    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
+    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
+    _trust_code(calibrate)
+    _json(calibrate)
     words = "write what people read beside a suite, so that every later criterion is tried on it"
     learned = _command(commands, "regressions", "regressions", words)
     learned.add_argument("run", nargs="+")

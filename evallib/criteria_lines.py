@@ -24,6 +24,8 @@ def criteria_lines(found: Mapping[str, Any], records: Sequence[Predictions], led
         lines.append("no criterion of these runs was changed after their answers were read")
     for one in found["rescorings"]:
         lines += ["", *_rescoring_lines(one)]
+        if one["rule_digest"] not in {"", found["rule"]["digest"]}:
+            lines.append("  made under another rule than the one that holds now")
     return [*lines, "", *record_lines(records, ledger)] if records or ledger else lines
 
 

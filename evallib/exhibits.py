@@ -133,7 +133,7 @@ class Exhibits:
         frame = first[columns].assign(reason=first["reason"].map(Masks().mask))
         for place, figures in enumerate(chosen, 2):
             frame.insert(place, heading(self._summary(figures.view)), list(outcome_words(figures.outcomes)))
-        frame.insert(2 + len(chosen), f"score ({chosen[0].view})", first["score"])
+        frame.insert(2 + len(chosen), f"score: {heading(self._summary(chosen[0].view))}", first["score"])
         return pd.DataFrame(frame)
 
     def failing(self, most: int = 10, view: str = STRICT) -> str:
@@ -141,7 +141,8 @@ class Exhibits:
         (one,) = self.view(view).views
         keys = [key for key, outcome in one.outcomes.items() if not outcome.passed]
         by_key = {sample.key: sample for sample in self.run.samples}
-        lines = [f"{min(most, len(keys))} of {len(keys)} answers that did not pass in view {view}", ""]
+        named = heading(self._summary(view))
+        lines = [f"{min(most, len(keys))} of {len(keys)} answers that did not pass in view {named}", ""]
         shown = keys[: max(most, 0)]
         masks = masks_of(*map(by_key.__getitem__, shown))
         for key in shown:

@@ -141,10 +141,10 @@ def test_a_change_is_called_what_it_is(home: Home, suite: str, fix: str, said: s
 def test_a_widening_that_fails_an_answer_and_a_narrowing_that_passes_one_are_no_such_thing(home: Home) -> None:
     id_ = home.read()
     other = SUITE.replace("{facts: [four]}", "{facts: ['4']}")
-    home.refused("check 'says' `widen`, and sample 1 of case 'c-1' of run 'r-1' now fails it", [id_], ENTRY, other)
+    home.refused("check 'says' widen, and sample 1 of case 'c-1' of run 'r-1' now fails it", [id_], ENTRY, other)
     broad = home.read(sample=1, reading="fail", cause="too-broad")
     narrow = ENTRY.replace("fix: widen", "fix: narrow")
-    home.refused("`narrow`, and sample 2 of case 'c-1' of run 'r-1' now passes it", [broad], narrow)
+    home.refused("narrow, and sample 2 of case 'c-1' of run 'r-1' now passes it", [broad], narrow)
 
 
 def test_a_description_alone_needs_no_reading_is_an_entry_and_flips_nothing(home: Home) -> None:

@@ -95,7 +95,8 @@ OTHER_RUBRIC = SUITE.replace("Is it right?", "Is the sum right?")
 
 
 def test_a_judge_that_asks_the_same_is_carried_whatever_it_weighs(home: Home) -> None:
-    done = home.rescore(SUITE.replace("Is it right?", "Is it right?, weight: 3.0"))
+    heavier = SUITE.replace("Is it right?", "Is it right?, weight: 3.0")
+    done = home.rescore(heavier, entry=ENTRY.replace("fix: replace", "fix: weight"))
     assert [(v.origin, v.raw, v.weight) for v in judged(done)] == [("carried", 4.0, 3.0)] * 2
     assert (done.judge_calls, done.judge_replies_kept) == (0, 0)
 
@@ -187,3 +188,9 @@ def test_the_command_line_asks_and_reports(home: Home, capsys: pytest.CaptureFix
     assert (json.loads(told.out)["judge_calls"], json.loads(told.out)["judge_replies_kept"]) == (0, 6)
     assert main([*arguments, "--judge", "nobody"]) == 2
     assert main(["verify", "data", "--adjudications", "log"]) == 0
+
+
+def test_another_rubric_is_no_description(home: Home, asking: Any) -> None:
+    with asking() as (jury, seen), pytest.raises(InputError, match="description, and what the judge is asked differs"):
+        home.rescore(OTHER_RUBRIC, jury, entry=ENTRY.replace("fix: replace", "fix: description"))
+    assert (seen, home.run.rescorings) == ([], [])

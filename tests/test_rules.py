@@ -126,6 +126,50 @@ def test_a_flip_back_that_nobody_read_is_refused_though_it_is_expected(home: Hom
                  runs=[two], acceptance=Acceptance("it is fine", "Bo"))  # fmt: skip
 
 
+# --- criteria that were never published
+
+
+RECORDED = """\
+suite: small
+recorded: true
+checks:
+- {id: says, check: recorded, critical: true}
+- {id: short, check: recorded}
+cases: [{id: c-1}, {id: c-2}]
+"""
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Home:
+    """A run whose verdicts were recorded elsewhere: nothing tells what its criteria were."""
+    home = Home(tmp_path)
+    source = {"set": "s", "sha256": "0" * 64}
+    home.run = import_run(
+        home.folder, "there", RECORDED, home.run.samples, home.run.verdicts, target={"kind": "t"}, source=source
+    )
+    return home
+
+
+def there(entry: str) -> str:
+    return entry.replace("run: r-1", "run: there")
+
+
+@pytest.mark.parametrize("fix", ["criticality", "weight", "description"])
+def test_what_only_counts_otherwise_turns_no_recorded_verdict(recorded: Home, fix: str) -> None:
+    entry = there(ENTRY).replace("fix: widen", f"fix: {fix}").replace("cases: [c-1], ", "")
+    said = f"calls the change of check 'says' {fix}, and sample 2 of case 'c-1' of run 'there' now passes it"
+    recorded.refused(said, [recorded.read(cause="wrong-scope")], entry)
+
+
+def test_a_flip_by_a_check_that_the_entry_does_not_list_is_refused(recorded: Home) -> None:
+    entry = there(ENTRY).replace("check: says, cases: [c-1], fix: widen", "check: short, fix: weight")
+    id_ = recorded.read(check="short", cause="wrong-scope")
+    recorded.read()
+    recorded.refused("sample 2 of case 'c-1' of run 'there' would become pass by says, which the entry does not list",
+                     [id_], entry)  # fmt: skip
+    assert len(recorded.rescore([recorded.read()], there(ENTRY)).as_dict()["flips"]) == 1
+
+
 # --- overrides
 
 

@@ -240,7 +240,7 @@ def _flip_refusals(at: _Session, entry: Rescoring, rescored: Sequence[RescoredRu
     """What a rescoring is refused for once it is computed, but for unread flips: the first of each run."""
     for one in rescored:
         if (verdict := one.against) is not None:
-            yield InputError(against_words(verdict, one.run.id))
+            yield InputError(against_words(verdict, one.run.id, entry))
         yield from islice(flip_problems(one.flips, entry, at.suite, one.outdated), 1)
 
 

@@ -30,6 +30,7 @@ _FITTING = {
     "key": ("key", "widen", "narrow"),
     "reach": ("scope", "widen", "narrow"),
     "kind": ("replace", "widen", "narrow"),
+    "judge": ("replace", "widen", "narrow", "key", "scope"),
     "added": ("narrow", "scope", "replace"),
     "removed": ("drop", "scope", "replace"),
     "description": ("description",),
@@ -47,6 +48,7 @@ _IN_WORDS = {
     "key": "what the case's key gives it differs",
     "reach": "what it reads differs",
     "kind": "it is another kind of check",
+    "judge": "what the judge is asked differs",
     "added": "the check is new there",
     "removed": "the check is gone there",
 }
@@ -159,15 +161,17 @@ def _says_so(run: Run, suite: Suite, case_id: str, change: Change) -> bool:
 def _differing(run: Run, suite: Suite, case_id: str, name: str) -> set[str] | None:
     """What differs in one check of one case, by the keys of `_FITTING`; None where nothing can be told.
 
-    Nothing can be told of judges, of recorded verdicts, and of kinds of other packages.
+    Nothing can be told of recorded verdicts, of kinds of other packages, and of a judge that is as it was: another
+    model may answer it.
     """
     old, new = (_one_check(one, case_id, name) for one in (run.suite, suite))
-    if {type(one) for one in (old, new)} & {Recorded, Foreign} or isinstance(new, Judge):
+    if {type(one) for one in (old, new)} & {Recorded, Foreign}:
         return None
     if old is None or new is None:
         return {"added"} if new else {"removed"} if old else set()
     same_key = run.suite.by_id[case_id].key == suite.by_id[case_id].key
-    return set(_parts(old, new, same_key=same_key))
+    parts = set(_parts(old, new, same_key=same_key))
+    return None if isinstance(new, Judge) and not parts - {"description"} else parts
 
 
 def _parts(old: Check, new: Check, *, same_key: bool) -> Iterator[str]:
@@ -178,6 +182,8 @@ def _parts(old: Check, new: Check, *, same_key: bool) -> Iterator[str]:
     was, now = old.criteria(decisive=False), new.criteria(decisive=False)
     if old.check != new.check:
         yield "kind"
+    elif isinstance(new, Judge):
+        yield from ["judge"] * (was != now)
     elif other := {name for name in was | now if was.get(name) != now.get(name)}:
         yield "measures" if same_key and other - _REACH else "key" if other - _REACH else "reach"
     if old.description != new.description:

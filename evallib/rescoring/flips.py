@@ -111,20 +111,27 @@ def _turns(before: Sequence[Verdict], after: Sequence[Verdict], *, all_count: bo
 
 
 def one_way_fixes(entry: Rescoring, cases: Iterable[str]) -> dict[tuple[str, str], str]:
-    """(check, case) to `widen` or `narrow`, where the entry lists that and not the other way too."""
+    """(check, case) to `widen` or `narrow`, where the entry lists that and not the other way too.
+
+    To `keep` where it lists nothing that changes what the check says of an answer.
+    """
     named = list(cases)
     ways: dict[tuple[str, str], set[str]] = {}
     for change in entry.changes:
         for case in change.cases or named:
             ways.setdefault((change.check, case), set()).add(change.fix)
     both, any_way = {"widen", "narrow"}, {"scope", "key", "replace", "drop"}
-    return {key: (both & fixes).pop() for key, fixes in ways.items() if len(both & fixes) == 1 and not fixes & any_way}
+    return {
+        key: (both & fixes or {"keep"}).pop()
+        for key, fixes in ways.items()
+        if len(both & fixes) < 2 and not fixes & any_way
+    }
 
 
 def against_the_fix(
     before: Sequence[Verdict], after: Sequence[Verdict], ways: Mapping[tuple[str, str], str]
 ) -> Verdict | None:
-    """The first verdict that turned against the way the entry names: to fail by a widening, to pass by a narrowing."""
+    """The first verdict that turned against the way the entry names: to fail by a widening, or at all by a weight."""
     old = {
         (v.case_id, v.sample, v.check_id): v.passed
         for v in before
@@ -133,7 +140,7 @@ def against_the_fix(
     for v in after if old else ():
         was = old.get((v.case_id, v.sample, v.check_id))
         turned = was is not None and v.passed is not None and v.passed != was
-        if turned and v.passed is (ways[v.check_id, v.case_id] == "narrow"):
+        if turned and ways[v.check_id, v.case_id] != ("widen" if v.passed else "narrow"):
             return v
     return None
 

@@ -90,6 +90,7 @@ def dated_rescorings(log: Iterable[LoggedEntry], runs: Iterable[str] | None = No
             "unread_accepted_by": entry.unread_accepted_by,
             "judgement_calls": entry.judgement_calls,
             "own_readings_only": entry.own_readings_only,
+            "rule_digest": entry.rule_digest,
             "predicted_after_preview": entry.predicted_after_preview,
             "post_hoc": True,
         }

@@ -139,7 +139,8 @@ def _unlicensed(change: Change, why_not: dict[str, str], entry: Rescoring, rule:
     where = f" of {', '.join(map(repr, change.cases))}" if change.cases else ""
     what = f"no cited reading licenses `fix: {change.fix}` of check {change.check!r}{where}"
     causes = ", ".join(rule.licensing(change.fix)) or "none"
-    told = "; ".join(f"{id_!r} {said}" for id_, said in list(why_not.items())[:3])
+    nearest = sorted(why_not.items(), key=lambda one: one[1].startswith("is of "))
+    told = "; ".join(f"{id_!r} {said}" for id_, said in nearest[:2])
     of_others = [id_ for id_ in entry.readings if id_ not in why_not]
     told = told or (f"{of_others[0]!r} is of a run that is not rescored here" if of_others else "it cites none")
     return f"{what}: {told}; cite under `readings` one whose cause is one of {causes}"

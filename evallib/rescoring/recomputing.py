@@ -65,9 +65,10 @@ def rescore_run(
         with collector_paused():
             after, count, late = _rescored(run, samples, before, suite, kept_checks, jury)
             flips += find_flips(run, suite, samples, before, after, expected)
-            against = against or against_the_fix(before, after, ways)
-            keep(after)
             outdated |= late
+            told_of = {key: way for key, way in ways.items() if key[0] not in outdated}
+            against = against or against_the_fix(before, after, told_of)
+            keep(after)
             carried += count
             recomputed += len(after) - count
             del after, before, samples

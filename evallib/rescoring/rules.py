@@ -80,7 +80,8 @@ def flip_problems(
 
     What a check of the `outdated` flips needs no listing: its kind has judged otherwise since.
     """
-    listed = {(change.check, case) for change in entry.changes for case in (change.cases or suite.by_id)}
+    deciding = [change for change in entry.changes if change.fix != "description"]
+    listed = {(change.check, case) for change in deciding for case in (change.cases or suite.by_id)}
     any_rule = any(change.fix == "pass-rule" for change in entry.changes)
     for flip in flips:
         becomes = f"{flip.named} would become {flip.after}"
@@ -104,12 +105,15 @@ def flip_problems(
             )
 
 
-def against_words(verdict: Verdict, run: str) -> str:
+def against_words(verdict: Verdict, run: str, entry: Rescoring) -> str:
     """That a verdict turned against the kind of fix the entry names."""
-    way, now, other = ("narrow", "passes", "widen") if verdict.passed else ("widen", "fails", "narrow")
+    now, other = ("passes", "widen") if verdict.passed else ("fails", "narrow")
+    mine = (change for change in entry.changes if change.check == verdict.check_id)
+    fixes = dict.fromkeys(change.fix for change in mine if not change.cases or verdict.case_id in change.cases)
     return (
-        f"the entry calls the change of check {verdict.check_id!r} `{way}`, and sample {verdict.sample} of case "
-        f"{verdict.case_id!r} of run {run!r} now {now} it; change the criterion one way only, or list `{other}` too"
+        f"the entry calls the change of check {verdict.check_id!r} {' and '.join(fixes)}, and sample {verdict.sample} "
+        f"of case {verdict.case_id!r} of run {run!r} now {now} it; change the criterion that way only, or "
+        f"list `{other}` too"
     )
 
 
