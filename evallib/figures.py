@@ -124,8 +124,8 @@ class Figures:
         """
         found = self._usual if bootstrap is None and not ks else self._summarised(ks, bootstrap)
         summary: dict[str, Any] = dict(found)
-        if self.sealed:  # a tag may be of one case
-            summary |= {"flaky_cases": [], "by_tag": {}}
+        if self.sealed:  # a tag or a split may be of one case
+            summary |= {"flaky_cases": [], "by_split": {}, "by_tag": {}}
         if self.views[0].predicted_late:
             summary["predicted_after_preview"] = True
         if self._left_out:
