@@ -21,7 +21,7 @@ ANSWERS = {"c-1": ["four", "it is 4", "five"], "c-2": ["five", "six"]}
 
 
 def shown(tmp_path: Path, suite: str = "", entry: str = "") -> RescoreExhibits:
-    return open_rescoring("r-1", data=tmp_path, adjudications=tmp_path / "log", suite=suite, entry=entry)
+    return open_rescoring("r-1", data=tmp_path, adjudications=tmp_path / "log", change=f"{suite}, {entry}")
 
 
 @pytest.fixture
