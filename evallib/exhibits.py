@@ -159,12 +159,12 @@ class Exhibits:
 
         return pd.concat([curves(figures.outcomes, whole_ks(k)) for figures in self.views], ignore_index=True)
 
-    def reliability(self, k: str = "") -> Drawing:
-        """pass@k against pass^k over k, meeting at the pass rate, one panel per view."""
+    def reliability(self, k: str = "", *, columns: int = 1) -> Drawing:
+        """pass@k against pass^k over k, meeting at the pass rate; `columns` panels, one per view, side by side."""
         import pandas as pd
 
         histogram = pd.concat([passes_histogram(figures.outcomes) for figures in self.views], ignore_index=True)
-        return show(reliability_chart(self._curves(k), histogram, about=about(*self._summaries)))
+        return show(reliability_chart(self._curves(k), histogram, about=about(*self._summaries), columns=columns))
 
     def cases(self, view: str = STRICT) -> pd.DataFrame:
         """One row per case of a view: samples, passes, errors, scores."""

@@ -258,11 +258,20 @@ def _refuse_other_meaning(views: Sequence[View]) -> None:
                 )
 
 
-def load_gate(path: Path, suite: Suite) -> Gate:
-    """Thresholds from a YAML file (a gate, or a mapping with key `gate`); each check they name must exist."""
+def load_gate(path: Path, suite: Suite, most_samples: int | None = None) -> Gate:
+    """Thresholds from a YAML file (a gate, or a mapping with key `gate`); each check they name must exist.
+
+    With `most_samples`, the most that a case of the run has, a pass^k that this can never reach is refused.
+    """
     document = load_yaml(path)
     inside = ("gate",) if isinstance(document.value, dict) and set(document.value) == {"gate"} else ()
     gate = read_as(Gate, document, inside)
     for name, said in unreachable(gate.checks, [b.check for bounds in suite.bound.values() for b in bounds]):
         raise InputError(f"{document.where((*inside, 'checks', name))}: {said}")
+    beyond = next((k for k in gate.pass_hat if most_samples is not None and k > most_samples), None)
+    if beyond is not None:
+        raise InputError(
+            f"{document.where((*inside, 'pass_hat', str(beyond)))}: pass^{beyond} needs {beyond} samples of every case "
+            f"and no case has more than {most_samples}, so the threshold is not reachable; ask for a smaller k"
+        )
     return gate

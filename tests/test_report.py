@@ -15,6 +15,7 @@ from evallib.exhibit_rows import flat_figures
 from evallib.figures import load_views
 from evallib.records import POST_HOC_LABEL
 from evallib.report import NOTEBOOKS, ReportOrder, build_report
+from evallib.report.build import _planned
 from evallib.report.page import Section, clean_html, clean_svg, notebook_html
 from tests.browser import PAYLOAD, chromium_browser
 from tests.making import stored_run
@@ -226,13 +227,14 @@ def test_an_unknown_notebook_is_refused_with_those_there_are(tmp_path):
         build_report(ReportOrder("r-1", tmp_path, tmp_path / "log", tmp_path / "out", ("sums",)))
 
 
-def _own_notebook(folder, code):
+def _own_notebook(folder, code, parameters="run = ''", name="own"):
     import nbformat
 
-    cells = [nbformat.v4.new_code_cell("run = ''", metadata={"tags": ["parameters"]}), nbformat.v4.new_code_cell(code)]
+    first = nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]})
+    cells = [first, nbformat.v4.new_code_cell(code)]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     (folder / "notebooks").mkdir()
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), folder / "notebooks/own.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), folder / f"notebooks/{name}.ipynb")
 
 
 @pytest.mark.parametrize(
@@ -250,6 +252,20 @@ def test_a_notebook_that_does_not_reach_its_end_gives_no_page(tmp_path, monkeypa
     with pytest.raises(error, match=said):
         build_report(ReportOrder("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "out", ("own",)))
     assert not (tmp_path / "out/r-1.html").exists()
+
+
+def test_another_run_is_compared_when_it_is_named(tmp_path, monkeypatch):
+    for name in ("before", "after"):
+        stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["five"]}, run_id=name)
+    _own_notebook(tmp_path, "print(run_a, 'against', run_b)", "run_a = ''\nrun_b = ''", "compare")
+    monkeypatch.chdir(tmp_path)
+    asked = ("after", tmp_path / "data", tmp_path / "log", tmp_path / "out")
+    page = build_report(ReportOrder(*asked, ("gate", "compare"), {"run_a": "before"})).read_text(encoding="utf-8")
+    assert "before against after" in page
+    usual = [one.name for one in _planned(ReportOrder(*asked), ReportOrder(*asked).opened())]
+    comparing = ReportOrder(*asked, parameters={"run_a": "before"})
+    named = [one.name for one in _planned(comparing, comparing.opened())]
+    assert [name for name in named if name not in usual] == ["compare"]
 
 
 def test_a_copy_never_goes_over_the_notebook_itself(tmp_path, monkeypatch):

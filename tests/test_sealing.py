@@ -132,12 +132,13 @@ def test_rates_come_out_and_no_case_check_or_answer(place: Place, capsys: pytest
         ["adjudicate", "h-1", "--by", "Ann"], ["adjudicate", "h-1", "--by", "Ann", "--plan"],
         ["adjudicate", "h-1", "veiled-1", "1", "--by", "Ann", "--reading", "pass", "--reason", "x"],
         ["adjudicate", "h-1", "--export", "x.csv"],
-        ["agreement", "h-1"], ["calibrate", "h-1"], ["compare", "h-1"], ["report", "h-1"],
+        ["agreement", "h-1"], ["calibrate", "h-1"], ["compare", "h-1"], ["compare", "h-1", "h-1"], ["report", "h-1"],
         ["report", "h-1", "--bundle", "b"], ["track", "h-1"], ["track", "h-1", "--uri", "sqlite:///m.db"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY", "--preview"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY"],
         ["regressions", "h-1", "--suite", "SUITE"], ["lock", "h-1", "--by", "Ann", "--reason", "x"],
-        ["metrics", "h-1", "--view", "read"],
+        ["metrics", "h-1", "--view", "read"], ["gate", "h-1", "--gate", "ENTRY"],
+        ["report", "h-1", "--notebook", "run"],
     ],
 )  # fmt: skip
 def test_whatever_shows_answers_refuses_in_one_sentence_and_writes_nothing(

@@ -136,7 +136,9 @@ def refuse_report(order: ReportOrder) -> None:
 def _planned(order: ReportOrder, opened: Sequence[Figures]) -> list[_Planned]:
     views = [figures.views[0] for figures in opened]
     run, data, log = views[0].run, order.data, order.adjudications
-    ours = {"run": _name(run, data), "data": str(data.resolve()), "adjudications": str(log.resolve())}
+    this = _name(run, data)
+    # The notebook that compares calls the run of the report `run_b`; `run_a`, the one before it, is given.
+    ours = {"run": this, "run_b": this, "data": str(data.resolve()), "adjudications": str(log.resolve())}
     names = order.notebooks or _worthwhile(views, data, order.parameters)
     return _plan(names, order.out / run.id, ours, order.parameters)
 

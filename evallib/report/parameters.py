@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OURS", "Literal", "notebook_parameters", "refuse_unknown", "typed"]
 
-OURS = ("run", "data", "adjudications")
+OURS = ("run", "run_b", "data", "adjudications")
 """Set by the report itself."""
 Literal = str | int | float | bool | list[str] | None
 _WORDS: dict[str, Literal] = {"true": True, "false": False, "none": None}

@@ -140,12 +140,18 @@ class Run:
     @cached_property
     def suite(self) -> Suite:
         """The suite that ran, from the byte copy in the folder."""
+        return self.checked_suite(read_suite(self.suite_file()))
+
+    def suite_file(self) -> Path:
+        """The byte copy of the suite, hashed again; InputError where it was changed, or the run is sealed."""
         self._refuse_sealed()
         path = self.folder / "suite.yaml"
-        expected = self.plan["suite_sha256"]
-        if not path.is_file() or sha256_of(path) != expected:
+        if not path.is_file() or sha256_of(path) != self.plan["suite_sha256"]:
             raise InputError(f"{path}: is missing or was changed after the run began; restore it")
-        suite = read_suite(path)
+        return path
+
+    def checked_suite(self, suite: Suite) -> Suite:
+        """`suite`, which must have every planned case."""
         unknown = [case_id for case_id in self.plan["cases"] if case_id not in suite.by_id]
         if unknown:
             raise InputError(f"{self.folder / 'plan.json'}: plans case {unknown[0]!r}, which its suite does not have")
