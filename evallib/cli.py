@@ -165,7 +165,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for add in (
-        _add_running, _add_reading, _add_learning, _add_sealing, _add_reporting, _add_ruling, _add_keeping,
+        _add_running, _add_figures, _add_reading, _add_learning, _add_sealing, _add_reporting, _add_ruling,
+        _add_keeping,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -198,6 +199,11 @@ def _trust_code(command: argparse.ArgumentParser) -> None:
 
 def _json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def _prices(command: argparse.ArgumentParser) -> None:
+    words = "prices of models (default: prices.yaml in the data folder, where there is one)"
+    command.add_argument("--prices", type=Path, metavar="FILE", help=words)
 
 
 def _add_running(commands: Any) -> None:
@@ -235,6 +241,7 @@ def _add_running(commands: Any) -> None:
     for name in ("call", "turn", "judge", "check", "run"):
         run.add_argument(f"--{name}-timeout", type=float, metavar="S", help=f"deadline of one {name}, in seconds")
     run.add_argument("--exit-code", action="store_true", help="status 1 when the gate is blocked")
+    _prices(run)
     _trust_code(run)
     _json(run)
     serve = _command(
@@ -256,16 +263,18 @@ def _add_metrics(commands: Any) -> None:
     )  # fmt: skip
     metrics.add_argument("--seed", type=int, metavar="K", help="seed of the bootstrap (default 20)")
     metrics.add_argument("--summary", action="store_true", help="five fields, as a CI step reads them")
+    _prices(metrics)
     _json(metrics)
 
 
-def _add_reading(commands: Any) -> None:
+def _add_figures(commands: Any) -> None:
     show = _command(commands, "show", "show", "print a run: one line per sample, answers in full, or readings")
     show.add_argument("run")
     show.add_argument("--case", metavar="ID", help="the answers of this case in full, with their verdicts")
     show.add_argument("--failing", action="store_true", help="the answers that did not pass, in full")
     show.add_argument("--readings", action="store_true", help="what people said")
     show.add_argument("--unmasked", action="store_true", help="credentials of answers as they are")
+    _prices(show)
     _add_metrics(commands)
     gate = _command(commands, "gate", "gate", "decide the release gate over one view of one run")
     gate.add_argument("run")
@@ -273,10 +282,24 @@ def _add_reading(commands: Any) -> None:
     gate.add_argument("--gate", type=Path, metavar="FILE", help="other thresholds than the suite's own")
     gate.add_argument("--exit-code", action="store_true", help="status 1 when blocked")
     _json(gate)
-    compare = _command(commands, "compare", "compare", "the views of one run side by side")
-    compare.add_argument("run")
-    compare.add_argument("--views", default="", metavar="A,B", help="views to set side by side (default: all)")
+    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
+    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
+    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
+    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
+    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
+    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
+    _trust_code(calibrate)
+    _json(calibrate)
+    words = "run B against run A on their shared cases, or the views of one run side by side"
+    compare = _command(commands, "compare", "compare", words)
+    compare.add_argument("run", nargs="+", help="A and B; or one run, for its views")
+    compare.add_argument("--views", default="", metavar="V,W", help="of one run: views to set side by side (all)")
+    compare.add_argument("--view", default="", help="of two runs: the view of both (default strict)")
+    _prices(compare)
     _json(compare)
+
+
+def _add_reading(commands: Any) -> None:
     adjudicate = _command(commands, "adjudicate", "adjudicate", "read answers in the terminal, or store one reading")
     adjudicate.add_argument("run", nargs="+", help="runs to read; or one run, CASE and SAMPLE for one reading")
     adjudicate.add_argument("--by", default="", metavar="NAME", help="the reviewer; needed for all but --export")
@@ -302,14 +325,6 @@ def _add_reading(commands: Any) -> None:
 
 
 def _add_learning(commands: Any) -> None:
-    calibrate = _command(commands, "calibrate", "calibrate", "measure a check or judge against what people say")
-    calibrate.add_argument("subject", metavar="SUITE|RUN", help="a suite with a labelled set, or a run with readings")
-    calibrate.add_argument("--check", default="", help="of a run: the verdicts that were read (default: whole answers)")
-    calibrate.add_argument("--labelled", type=Path, metavar="FILE", help="another set than labelled.yaml of the suite")
-    calibrate.add_argument("--judge", metavar="T", help="who answers a model judge: scripted[:FILE] or chat:URL#MODEL")
-    calibrate.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
-    _trust_code(calibrate)
-    _json(calibrate)
     words = "write what people read beside a suite, so that every later criterion is tried on it"
     learned = _command(commands, "regressions", "regressions", words)
     learned.add_argument("run", nargs="+")
@@ -343,17 +358,19 @@ def _add_planning(adjudicate: argparse.ArgumentParser) -> None:
 
 def _add_reporting(commands: Any) -> None:
     rescore = _command(commands, "rescore", "rescore", "apply changed criteria to stored runs, beside the original")
-    rescore.add_argument("run", nargs="+")
+    rescore.add_argument("run", nargs="*", help="left out with --preview: every run of --data that used the suite")
     rescore.add_argument("--suite", type=suite_path, required=True)
-    rescore.add_argument("--entry", type=Path, required=True)
+    rescore.add_argument("--entry", type=Path, help="who changes what and why; a preview needs none")
     rescore.add_argument("--preview", action="store_true", help="show what would flip and write nothing but a stamp")
+    queue = "with --preview and --by: a reading plan of the unread flips, and none of them shown"
+    rescore.add_argument("--queue", action="store_true", help=queue)
     _trust_code(rescore)
     rescore.add_argument(
         "--judge", metavar="T", help="ask judges that ask something new: scripted[:FILE] or chat:URL#MODEL"
     )
     rescore.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
     rescore.add_argument("--override", metavar="REASON", help="accept the flips that nobody read, with --by NAME")
-    rescore.add_argument("--by", default="", metavar="NAME", help="who accepts them")
+    rescore.add_argument("--by", default="", metavar="NAME", help="who accepts them, or who asks for the queue")
     _json(rescore)
     report = _command(commands, "report", "report", "execute the notebooks into one self-contained HTML page per run")
     report.add_argument("run", nargs="+")

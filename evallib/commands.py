@@ -7,17 +7,20 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
+from evallib.amending import rescore
 from evallib.auditing import agreement
 from evallib.authoring import calibrate, regressions, seal, validate
 from evallib.collector import collector_paused
+from evallib.comparing import compare
 from evallib.errors import InputError
+from evallib.importing import import_
 from evallib.keeping import verify
 from evallib.reviewing import adjudicate
 from evallib.ruling import close, criteria, lock
-from evallib.stdout import counted, print_json, print_lines, visible
+from evallib.stdout import print_json, print_lines, visible
 
 __all__ = [
     "adjudicate", "agreement", "calibrate", "close", "compare", "criteria", "demo", "gate", "import_", "lock",
@@ -37,6 +40,7 @@ def demo(given: Arguments) -> int:
 def run(given: Arguments) -> int:
     """Run a suite, store it, decide the gate."""
     from evallib.panel import open_panel
+    from evallib.prices import prices_for
     from evallib.printing import progress_bar
     from evallib.runner import RunOptions, new_run_id, run_suite
     from evallib.store import Run, read_log
@@ -60,6 +64,7 @@ def run(given: Arguments) -> int:
         labels=_pairs(given.label, "--label"),
     )
     read_log(given.adjudications)  # a log that cannot be read is told before the first sample, not after the last
+    prices = prices_for(given.prices, given.data)  # and so is a table of prices
     if given.resume and not given.run_id:
         raise InputError("--resume continues a run; name it with --run-id")
     deadlines = _deadlines(given, suite.deadlines)
@@ -83,7 +88,7 @@ def run(given: Arguments) -> int:
             raise
     # The run is there: what is left is to say so, and what the gate decides.
     with _not_interrupted(), collector_paused():
-        return _after_run(given, finished)
+        return _after_run(given, finished, prices)
 
 
 @contextmanager
@@ -124,21 +129,27 @@ def _target_options(given: Arguments, deadlines: Any) -> Any:
     return TargetOptions(temperature=given.temperature, max_tokens=given.max_tokens, deadlines=deadlines)
 
 
-def _after_run(given: Arguments, finished: Any) -> int:
+def _after_run(given: Arguments, finished: Any, prices: Any) -> int:
+    from evallib.costs import costs_of
+    from evallib.drift import drift_of
     from evallib.figures import load_figures
-    from evallib.runner import token_drift
     from evallib.summary_lines import summary_lines
 
     figures = load_figures([finished], "strict", given.data, given.adjudications, for_aggregates=True)
-    summary, decision = figures.summary(), figures.decision()
-    drift = token_drift(finished, given.data)
+    costs = costs_of([view.run for view in figures.views], prices)
+    summary, decision = figures.summary() | {"cost": costs.as_json()}, figures.decision()
+    drift = drift_of(finished, given.data, prices)
     if given.json:
-        moved = None if drift is None else {"share": drift[0], "previous": drift[1]}
-        print_json({"metrics": summary, "gate": decision.as_json(), "tokens_moved": moved})
+        moved = {
+            f"{name}_moved": None if drift is None or share is None else {"share": share, "previous": drift.previous}
+            for name, share in zip(("tokens", "cost"), drift[1:] if drift else (None, None), strict=True)
+        }
+        print_json({"metrics": summary, "gate": decision.as_json(), **moved})
     else:
-        print_lines([f"run {finished.id} in {finished.folder}", *summary_lines(summary), *decision.lines()])
-    if drift is not None and abs(drift[0]) > 0.25:
-        print(f"evallib: warning: tokens per sample moved {drift[0]:+.0%} from run {drift[1]}", file=sys.stderr)
+        told = [f"run {finished.id} in {finished.folder}", *summary_lines(summary), costs.line()]
+        print_lines([*told, *decision.lines()])
+    for warning in drift.warnings() if drift else ():
+        print(f"evallib: warning: {warning}", file=sys.stderr)
     return 1 if given.exit_code and decision.decision != "pass" else 0
 
 
@@ -152,7 +163,9 @@ def serve_script(given: Arguments) -> int:
 
 def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
+    from evallib.costs import costs_of
     from evallib.masking import masks_of
+    from evallib.prices import prices_for
     from evallib.printing import reading_lines, sample_lines, sample_table
     from evallib.scoring import fold_all
     from evallib.store import open_run, read_log
@@ -176,13 +189,15 @@ def show(given: Arguments) -> int:
         for sample in chosen:
             print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key], masks))
     else:
-        print_lines(sample_table(chosen, outcomes))
+        print_lines([*sample_table(chosen, outcomes), costs_of([found], prices_for(given.prices, given.data)).line()])
     return 0
 
 
 def metrics(given: Arguments) -> int:
     """Figures of one view of one or several runs."""
+    from evallib.costs import costs_of
     from evallib.figures import load_figures
+    from evallib.prices import prices_for
     from evallib.statistics.bootstrap import SEED
     from evallib.summary_lines import summary_lines
 
@@ -192,14 +207,15 @@ def metrics(given: Arguments) -> int:
     figures = load_figures(given.run, given.view, given.data, given.adjudications, for_aggregates=True)
     if given.holdout:
         return _gap(given, figures)
-    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap)
+    costs = costs_of([view.run for view in figures.views], prices_for(given.prices, given.data))
+    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap) | {"cost": costs.as_json()}
     if given.summary:
         print(visible(summary["caption"]), file=sys.stderr)  # beside the five fields, which a CI step reads
         summary = _five_fields(figures)
     if given.json or given.summary:
         print_json(summary)
     else:
-        print_lines([*summary_lines(summary), summary["caption"]])
+        print_lines([*summary_lines(summary), costs.line(), summary["caption"]])
     return 0
 
 
@@ -238,72 +254,16 @@ def gate(given: Arguments) -> int:
     from evallib.figures import load_figures, load_gate
 
     figures = load_figures([given.run], given.view, given.data, given.adjudications, for_aggregates=True)
-    other = load_gate(given.gate, figures.suite) if given.gate else None
+    if given.gate and figures.sealed:
+        raise InputError("a sealed holdout is decided by its suite's own gate; other thresholds would sound it out")
+    most = max(figures.views[0].run.plan["cases"].values())
+    other = load_gate(given.gate, figures.suite, most) if given.gate else None
     decision = figures.decision(other)
     if given.json:
         print_json(decision.as_json())
     else:
         print_lines(decision.lines())
     return 1 if given.exit_code and decision.decision != "pass" else 0
-
-
-def compare(given: Arguments) -> int:
-    """The views of one run side by side: same answers, other criteria or readers; no test of significance."""
-    from evallib.figures import load_views
-    from evallib.printing import views_table
-
-    names = given.views.split(",") if given.views else []
-    if not all(names) or len(set(names)) < len(names):
-        raise InputError(f"--views {given.views!r}: name each view once, with commas, as in strict,read")
-    views = load_views(given.run, given.data, given.adjudications, names)
-    summaries = [figures.summary() for figures in views]
-    if given.json:
-        print_json({"run": views[0].views[0].run.id, "views": summaries})
-    else:
-        print_lines([*views_table(summaries), *(summary["caption"] for summary in summaries)])
-    return 0
-
-
-def rescore(given: Arguments) -> int:
-    """Apply changed criteria to stored runs."""
-    from evallib.panel import jury_for
-    from evallib.printing import rescored_lines
-    from evallib.rescoring.apply import rescore as apply
-    from evallib.rescoring.rules import Acceptance
-    from evallib.store import open_run, read_log
-
-    runs = [open_run(reference, given.data) for reference in given.run]
-    if len({found.id for found in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
-    if given.by and given.override is None:
-        raise InputError(
-            "--by says who accepts unread flips, with --override REASON; who changes criteria stands in the entry"
-        )
-    acceptance = None if given.override is None else Acceptance(given.override, given.by)
-    asking = jury_for(given.judge, given.suite, given.data, jobs=given.judge_jobs, tell=_tell) if given.judge else None
-    with asking or nullcontext() as jury:
-        rescored = apply(
-            runs, given.suite, given.entry, given.adjudications,
-            preview=given.preview, trust_code=given.trust_code, jury=jury, acceptance=acceptance,
-        )  # fmt: skip
-    if given.json:
-        print_json(rescored.as_dict())
-    else:
-        print_lines(rescored_lines(rescored.as_dict()))
-        if rescored.logged is not None:
-            print_lines(["", *_record(rescored, read_log(given.adjudications))])
-    return 0
-
-
-def _record(rescored: Any, log: Any) -> list[str]:
-    """How its author's predictions came out so far, and how often each check it changes was amended."""
-    from evallib.criteria_lines import record_lines
-    from evallib.rescoring.ledger import amendments, predictions
-
-    changed = {change.check for change in rescored.entry.changes}
-    ledger = amendments([one.run for one in rescored.runs], log)
-    records = [one for one in predictions(log) if one.author == rescored.entry.author]
-    return record_lines(records, [one for one in ledger if one.check in changed])
 
 
 def report(given: Arguments) -> int:
@@ -351,74 +311,6 @@ def track(given: Arguments) -> int:
         print_json(tracked.as_json())
     else:
         print_lines(tracked.lines())
-    return 0
-
-
-def import_(given: Arguments) -> int:
-    """Bring in runs, a suite, or readings that other tools recorded."""
-    from evallib.importers import import_run
-    from evallib.store import import_run as store_run
-
-    if given.format in ("adk-evalset", "berth-suite"):
-        return _import_suite(given)
-    if given.format == "berth-readings":
-        return _import_readings(given)
-    found = import_run(given.format, given.path)
-    run_id = given.run_id or str(found.source["set"])
-    stored = store_run(
-        given.data,
-        run_id,
-        found.suite_yaml,
-        found.samples,
-        found.verdicts,
-        target=found.target,
-        source=found.source,
-        skipped=found.skipped,
-    )
-    cases = len({sample.case_id for sample in found.samples})
-    verdicts = counted(len(found.verdicts), "recorded verdict")
-    counts = f"{counted(len(found.samples), 'sample')} of {counted(cases, 'case')}, {verdicts}"
-    skipped = [f"  skipped: {' '.join(line.split())}" for line in found.skipped]
-    print_lines([f"run {stored.id} in {stored.folder}: {counts}", *skipped])
-    return 0
-
-
-def _import_suite(given: Arguments) -> int:
-    from evallib.importers import read_adk_evalset, read_berth_suite
-    from evallib.store.files import write_new
-    from evallib.suite import parse_suite
-
-    if given.out is None:
-        raise InputError(f"{given.format} writes a suite file; name it with --out FILE")
-    if given.out.is_dir():
-        raise InputError(f"--out {given.out}: is a folder; name a file in it")
-    adk = given.format == "adk-evalset"
-    text = read_adk_evalset(given.path, given.tools) if adk else read_berth_suite(given.path)
-    suite = parse_suite(text, str(given.out))
-    write_new(given.out, text.encode())
-    counts = f"{counted(len(suite.cases), 'case')}, {counted(len(suite.check_ids()), 'check')}"
-    print_lines([f"suite {suite.suite} in {given.out}: {counts}"])
-    return 0
-
-
-def _import_readings(given: Arguments) -> int:
-    from evallib.adjudication import attach_published
-    from evallib.entries import Reading
-    from evallib.importers import read_berth_readings
-    from evallib.store import read_log, readable_runs
-
-    published = read_berth_readings(given.path)
-    attached = attach_published(
-        readable_runs(given.data), published, read_log(given.adjudications), given.adjudications, given.path.name
-    )
-    new, known, absent = attached
-    to = ", ".join(dict.fromkeys(entry.run for _, entry in new if isinstance(entry, Reading)))
-    counts = f"{len(new)} attached, {len(known)} already there, {len(absent)} of runs not present"
-    print_lines([
-        f"{counted(len(published), 'reading')}: {counts}",
-        *([f"  attached to {to}"] if to else []),
-        *(f"  not present: {one.set} {one.scenario} {one.repeat} ({one.reading})" for one in absent),
-    ])  # fmt: skip
     return 0
 
 

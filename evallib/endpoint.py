@@ -331,8 +331,9 @@ def _arguments(raw: Any) -> dict[str, Any] | str:
 def _usage(said: Any) -> Usage:
     """What the provider counted; a count that it did not give, or that nobody can have counted, stays None."""
 
-    def count(name: str) -> int | None:
-        value = said.get(name) if isinstance(said, dict) else None
+    def count(name: str, where: Any = said) -> int | None:
+        value = where.get(name) if isinstance(where, dict) else None
         return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
 
-    return Usage(count("prompt_tokens"), count("completion_tokens"), calls=1)
+    cached = count("cached_tokens", said.get("prompt_tokens_details") if isinstance(said, dict) else None)
+    return Usage(count("prompt_tokens"), count("completion_tokens"), calls=1, cached_tokens=cached)

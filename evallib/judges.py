@@ -73,6 +73,8 @@ class Vote:
         """The vote as a verdict's `judge` text holds it."""
         said = {"reason": self.reason} if self.score is not None else {"problem": self.problem}
         tokens = {"input_tokens": self.usage.input_tokens, "output_tokens": self.usage.output_tokens}
+        if self.usage.cached_tokens is not None:
+            tokens["cached_tokens"] = self.usage.cached_tokens
         return {"score": self.score, **said, "seed": self.seed, **tokens}
 
 
@@ -260,7 +262,7 @@ def stored_votes(verdict: Verdict) -> tuple[Vote, ...]:
             vote.get("reason", ""),
             vote.get("problem", ""),
             vote["seed"],
-            Usage(vote["input_tokens"], vote["output_tokens"], calls=1),
+            Usage(vote["input_tokens"], vote["output_tokens"], calls=1, cached_tokens=vote.get("cached_tokens")),
         )
         for vote in kept
     )

@@ -52,8 +52,8 @@ POST_HOC_LABEL = "chosen after reading the answers"
 PREDICTED_LATE = "predicted after preview"
 """Stands beside the label of a rescoring whose expected flips were edited after a preview."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-SCHEMA_VERSION = "2"
-"""1 had no `calls` in verdicts; such files are still read."""
+SCHEMA_VERSION = "3"
+"""1 had no `calls` in verdicts, 2 no `cached_tokens` in samples and turns; such files are still read."""
 
 
 def storable(text: str) -> str:
@@ -126,6 +126,8 @@ class Usage:
     output_tokens: int | None = None
     calls: int = 0
     cost_usd: float | None = None
+    cached_tokens: int | None = None
+    """Of the input tokens, those that the provider read from its cache."""
 
     def __add__(self, other: Usage) -> Usage:
         def add(a: Any, b: Any) -> Any:
@@ -136,6 +138,7 @@ class Usage:
             add(self.output_tokens, other.output_tokens),
             self.calls + other.calls,
             add(self.cost_usd, other.cost_usd),
+            add(self.cached_tokens, other.cached_tokens),
         )
 
 
@@ -287,6 +290,7 @@ def samples_schema() -> pa.Schema:
             pa.field("output_tokens", i),
             pa.field("calls", i, nullable=False),
             pa.field("cost_usd", f),
+            pa.field("cached_tokens", i),
             pa.field("source", s, nullable=False),
         ]
     )
@@ -310,6 +314,7 @@ def turns_schema() -> pa.Schema:
             pa.field("output_tokens", i),
             pa.field("calls", i, nullable=False),
             pa.field("cost_usd", f),
+            pa.field("cached_tokens", i),
             pa.field("duration_s", f, nullable=False),
         ]
     )

@@ -27,7 +27,7 @@ from evallib.scoring import score_samples
 from evallib.sealing import admit
 from evallib.selfchecks.regressions import Regressions, load_regressions
 from evallib.selfchecks.selfcheck import self_check
-from evallib.store import Journal, Run, begin_run, finish_run, readable_runs
+from evallib.store import Journal, Run, begin_run, finish_run
 from evallib.store.calibrations import known_calibrations
 from evallib.store.runs import refuse_finished, run_folder, unfinished
 from evallib.suite import Deadlines, Suite, parse_suite
@@ -35,7 +35,7 @@ from evallib.targets.base import Target
 from evallib.targets.edge import identify, make_ready, run_target
 from evallib.trust import refuse_run_copy
 
-__all__ = ["RunOptions", "new_run_id", "run_suite", "sample_seed", "token_drift"]
+__all__ = ["RunOptions", "new_run_id", "run_suite", "sample_seed"]
 
 SEEDS_PER_CASE = 1024
 _TOGETHER_S = 0.02
@@ -355,35 +355,3 @@ def _resumed(folder: Path, plan: Mapping[str, Any]) -> Run:
                 "use the same suite, target and options, or begin a new run"
             )
     return run
-
-
-_COMPARABLE = ("suite_digest", "target", "cases", "judges")
-"""What two plans must share before their tokens are compared."""
-
-
-def token_drift(run: Run, data: Path) -> tuple[float, str] | None:
-    """How far the tokens per sample moved from the previous complete run of the same things, and its id.
-
-    The same things: criteria, target with all that identifies it, cases and samples, judges asked or left out.
-
-    A share, 0.25 for 25 % more; None when there is no such run or either has no token counts.
-    """
-    tokens = _tokens_per_sample(run)
-    earlier = [
-        other
-        for other in readable_runs(data)
-        if other.id != run.id
-        and other.complete
-        and all(other.plan.get(name) == run.plan.get(name) for name in _COMPARABLE)
-        and other.plan["created"] < run.plan["created"]
-    ]
-    before = max(earlier, key=lambda other: str(other.plan["created"]), default=None)
-    then = None if before is None else _tokens_per_sample(before)
-    return None if before is None or not then or tokens is None else (tokens / then - 1, before.id)
-
-
-def _tokens_per_sample(run: Run) -> float | None:
-    usage, count = run.manifest["usage"], run.manifest["counts"]["samples"]
-    if usage["input_tokens"] is None or usage["output_tokens"] is None or not count:
-        return None
-    return float(usage["input_tokens"] + usage["output_tokens"]) / int(count)

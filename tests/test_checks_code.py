@@ -145,7 +145,7 @@ def test_outputs_are_narrow() -> None:
         "tool_calls": [{"name": "find", "arguments": {"id": 7}, "result": "seat 4", "error": None}],
         "turns": ["there", "four"],
         "duration_s": 1.5,
-        "usage": {"input_tokens": 1, "output_tokens": 2, "calls": 3, "cost_usd": None},
+        "usage": {"input_tokens": 1, "output_tokens": 2, "calls": 3, "cost_usd": None, "cached_tokens": None},
     }
     verdict = judged("import json\nreturn 0, json.dumps(outputs)", sample)
     assert json.loads(verdict.reason) == outputs_of(sample)

@@ -39,6 +39,13 @@ def test_usage_that_was_not_reported_is_unknown_not_zero():
     assert ask(says(usage={"prompt_tokens": "many", "completion_tokens": -1}))[0].usage == Usage(None, None, calls=1)
 
 
+def test_cached_tokens_are_known_where_the_provider_counts_them():
+    counted = {"prompt_tokens": 90, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 64}}
+    assert ask(says(usage=counted))[0].usage == Usage(90, 4, calls=1, cached_tokens=64)
+    for details in (None, [], {"cached_tokens": -1}, {"cached_tokens": True}):
+        assert ask(says(usage={**counted, "prompt_tokens_details": details}))[0].usage == Usage(90, 4, calls=1)
+
+
 def test_tool_calls_come_with_parsed_arguments_or_the_raw_text():
     assert ask(calls("look", '{"id": 1}'))[0].tool_calls == (("c1", "look", {"id": 1}),)
     assert ask(calls("look", "{broken"))[0].tool_calls == (("c1", "look", "{broken"),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,62 +11,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from evallib.errors import InputError
-from evallib.gate import Decision, Gate, Rule, decide
+from evallib.gate import Gate
 from evallib.records import POST_HOC_LABEL
 from evallib.suite import parse_suite
-
-WEIGHTS = {"citation": 0.25, "facts": 0.25, "policy": 0.15, "format": 0.15, "quality": 0.20, "exit": 0.0}
-TICKETS_GATE = Gate(
-    mean=0.90,
-    checks={"citation": 0.90, "facts": 0.90, "policy": 1.0, "format": 0.80, "quality": 4.0, "exit": 1.0},
-    floor=0.70,
-)
-FULL = (1, 1, 1, 1, 5, 1)
-
-
-def outcome(case: str, score: float | None = 1.0, **other: Any) -> dict[str, Any]:
-    passed = None if score is None else score >= 1 - 1e-9
-    return {
-        "run_id": "r", "case_id": case, "sample": 1, "split": "validation", "required": False,
-        "sample_status": "completed", "status": "scored", "passed": passed, "score": score, "view": "strict",
-        "post_hoc": False, **other,
-    }  # fmt: skip
-
-
-def verdict(case: str, check: str, raw: float | None, **other: Any) -> dict[str, Any]:
-    value = (raw - 1) / 4 if check == "quality" and raw is not None else raw
-    return {
-        "run_id": "r", "case_id": case, "sample": 1, "check_id": check, "status": "scored", "value": value, "raw": raw,
-        "passed": value == 1, "weight": WEIGHTS.get(check, 1.0), "critical": False, "stochastic": check == "quality",
-        **other,
-    }  # fmt: skip
-
-
-def graded(*rows: tuple[float, ...]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both frames of one run, from each ticket's raw values in the order of WEIGHTS."""
-    verdicts = [
-        verdict(f"v{n:02}", check, raw)
-        for n, row in enumerate(rows, 1)
-        for check, raw in zip(WEIGHTS, row, strict=True)
-    ]
-    frame = pd.DataFrame(verdicts)
-    weighted = (frame["value"] * frame["weight"]).groupby(frame["case_id"]).sum()
-    return pd.DataFrame([outcome(case, score) for case, score in weighted.items()]), frame
-
-
-def scores(*values: float | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both frames of one run with one check that gave each case its score."""
-    outcomes = [outcome(f"c{n:02}", value) for n, value in enumerate(values)]
-    return pd.DataFrame(outcomes), pd.DataFrame([verdict(row["case_id"], "only", row["score"]) for row in outcomes])
-
-
-def decided(gate: Gate | None, frames: tuple[pd.DataFrame, pd.DataFrame], **other: Any) -> Decision:
-    return decide(gate, *frames, **{"complete": True, "whole_validation": True, **other})
-
-
-def rule(decision: Decision, name: str) -> Rule:
-    (found,) = [one for one in decision.rules if one.rule == name]
-    return found
+from tests.gates import FULL, TICKETS_GATE, WEIGHTS, decided, graded, outcome, rule, scores, verdict
 
 
 def test_the_brain_with_a_mean_of_0910_is_blocked_by_two_rules() -> None:
@@ -76,7 +23,10 @@ def test_the_brain_with_a_mean_of_0910_is_blocked_by_two_rules() -> None:
     mean, checks, floor = (rule(decision, name) for name in ("mean", "checks", "floor"))
     assert (mean.passed, mean.reason) == (True, "the mean is 0.910, at least 0.90")
     assert not checks.passed
-    assert checks.reason == "5 of 6 checks at their threshold; policy passed 9 of 10 cases: 0.90, below its 1.00"
+    assert (
+        checks.reason
+        == "5 of 6 checks at their threshold; policy passed 9 of 10 cases: 0.90, below its 1.00 (lowest: v10 at 0.00)"
+    )
     assert not floor.passed
     assert floor.reason == "1 of 10 samples below 0.70: v10 sample 1 at 0.15"
     assert [row["mean"] for row in checks.detail["checks"]] == pytest.approx([0.9, 0.9, 0.9, 1.0, 4.5, 1.0])
@@ -107,7 +57,7 @@ def test_twelve_words_are_blocked_on_all_three_rules() -> None:
         "quality",
     ]
     assert not any(rule(decision, name).passed for name in ("mean", "checks", "floor"))
-    assert rule(decision, "mean").reason == "the mean is 0.302, below its 0.90"
+    assert rule(decision, "mean").reason.startswith("the mean is 0.302, below its 0.90 (lowest: v01 ")
 
 
 def test_a_baseline_is_no_rule_of_the_gate() -> None:
@@ -185,7 +135,7 @@ def test_equality_passes_whatever_the_rounding(values: list[float], threshold: f
 
 def test_a_figure_just_below_its_threshold_is_shown_apart_from_it() -> None:
     decision = decided(Gate(mean=0.9, checks={"only": 0.9}), scores(*[0.8999999] * 3))
-    assert rule(decision, "mean").reason == "the mean is 0.8999999, below its 0.9000000"
+    assert rule(decision, "mean").reason.startswith("the mean is 0.8999999, below its 0.9000000 (")
     assert "0.8999999 over 3 cases, below its 0.9000000" in rule(decision, "checks").reason
 
 
@@ -225,7 +175,9 @@ def test_survivors_of_infrastructure_errors_are_blocked() -> None:
     ]
     decision = decided(Gate(pass_rate=0.5), (pd.DataFrame(rows), pd.DataFrame([verdict("a", "only", 1.0)])))
     assert rule(decision, "coverage").reason.startswith("1 of 3 planned samples are scored")
-    assert rule(decision, "pass_rate").reason == "1 of 3 planned samples passed: 0.25, below its 0.50"
+    assert (
+        rule(decision, "pass_rate").reason == "1 of 3 planned samples passed: 0.25, below its 0.50 (lowest: b at 0.00)"
+    )
 
 
 def test_a_required_case_passes_in_every_sample_or_blocks_a_fine_rate() -> None:

@@ -247,6 +247,7 @@ def test_an_expected_write_of_a_tool_that_writes_nothing_is_a_problem() -> None:
         ("{pass_rate: 0.0}", "the gate's `pass_rate: 0` is met by any figure; raise it, or remove the rule"),
         ("{mean: 0, floor: 0.1}", "the gate's `mean: 0`"),
         ("{checks: {x: 0}}", "the gate's `checks.x: 0`"),
+        ("{pass_hat: {2: 0}}", "the gate's `pass_hat.2: 0`"),
         ("{pass_rate: 0.1, checks: {x: 0.1}}", ""),
     ],
 )

@@ -13,15 +13,14 @@ import pytest
 from evallib.endpoint import Endpoint
 from evallib.errors import IncompleteError, InfrastructureError, InputError
 from evallib.panel import EndpointPanel
-from evallib.records import Sample, Usage
-from evallib.runner import RunOptions, run_suite, sample_seed, token_drift
+from evallib.records import Sample
+from evallib.runner import RunOptions, run_suite, sample_seed
 from evallib.store import Run, open_run
 from evallib.store.journal import read_journal
 from evallib.suite import Deadlines, load_suite
 from evallib.targets import open_target
 from evallib.targets.base import TargetOptions
 from evallib.targets.scripted import ScriptProcess
-from tests.making import stored_run
 
 SUITE = """\
 suite: sums
@@ -193,35 +192,6 @@ class ScriptProcessHere:
 
     def __exit__(self, *_: object) -> None:
         self.process.close()
-
-
-def used(data: Path, run_id: str, hour: int, tokens: int, **planned: object) -> Run:
-    sample = Sample(run_id, "c-1", 1, answer="four", usage=Usage(tokens, 0, 1))
-    created = f"2026-11-30T{hour:02d}:00:00+00:00"
-    return stored_run(data, {}, run_id=run_id, samples=[sample], planned={"created": created, **planned})
-
-
-def test_tokens_that_move_are_told(tmp_path: Path) -> None:
-    first, second = used(tmp_path, "a", 1, 100), used(tmp_path, "b", 2, 150)
-    assert token_drift(first, tmp_path) is None
-    assert token_drift(second, tmp_path) == (0.5, "a")
-
-
-@pytest.mark.parametrize(
-    "planned",
-    [{"suite_digest": "x"}, {"target": {"kind": "by hand", "model": "x"}}, {"judges": False}],
-    ids=["other criteria", "another model", "without judges"],
-)
-def test_tokens_of_runs_of_other_things_are_not_compared(tmp_path: Path, planned: dict[str, object]) -> None:
-    used(tmp_path, "a", 1, 100, **planned)
-    assert token_drift(used(tmp_path, "b", 2, 150), tmp_path) is None
-
-
-def test_tokens_of_other_cases_or_samples_are_not_compared(tmp_path: Path) -> None:
-    used(tmp_path, "a", 1, 100)
-    more = [Sample("b", "c-1", n, answer="four", usage=Usage(150, 0, 1)) for n in (1, 2)]
-    planned = {"created": "2026-11-30T02:00:00+00:00"}
-    assert token_drift(stored_run(tmp_path, {}, run_id="b", samples=more, planned=planned), tmp_path) is None
 
 
 # -- killed at any moment ----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from evallib.entries import Reading, Withdrawal
 from evallib.errors import IncompleteError, InputError
-from evallib.records import Sample, ToolCall, Turn, Usage, Verdict
+from evallib.records import Sample, ToolCall, Turn, Usage, Verdict, samples_schema, turns_schema
 from evallib.store import (
     Journal,
     append_entry,
@@ -24,7 +24,9 @@ from evallib.store import (
     finish_run,
     list_runs,
     open_run,
+    part_of,
     read_log,
+    share_suite,
     verify_log,
     verify_run,
 )
@@ -34,12 +36,14 @@ from evallib.store.tables import (
     decode_sample,
     encode_sample,
     parquet_bytes,
+    read_table,
     samples_from,
     samples_table,
     turns_table,
     verdicts_from,
     verdicts_table,
 )
+from evallib.suite import Suite
 from tests.making import SUITE, stored_run
 
 text = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\x00"), max_size=20)
@@ -54,7 +58,12 @@ turns = st.builds(
     ).map(tuple),
     partials=st.lists(text, max_size=2).map(tuple),
     usage=st.builds(
-        Usage, st.none() | st.integers(0, 2**60), st.none() | st.integers(0, 9), st.integers(0, 9), st.none()
+        Usage,
+        st.none() | st.integers(0, 2**60),
+        st.none() | st.integers(0, 9),
+        st.integers(0, 9),
+        st.none(),
+        st.none() | st.integers(0, 2**60),
     ),
 )
 samples = st.builds(
@@ -77,6 +86,19 @@ samples = st.builds(
 def test_a_sample_comes_back_from_journal_and_table_as_it_was(sample: Sample) -> None:
     assert decode_sample(json.loads(json.dumps(encode_sample(sample)))) == sample
     assert samples_from(samples_table([sample]), [turns_table([sample])]) == [sample]
+
+
+def test_samples_and_turns_of_before_cached_tokens_are_read_with_none(tmp_path: Path) -> None:
+    sample = Sample("r", "c", 1, turns=(Turn(1, "q", "a", usage=Usage(3, 2, 1)),), answer="a", usage=Usage(3, 2, 1))
+    found = []
+    for make, schema in ((samples_table, samples_schema()), (turns_table, turns_schema())):
+        old = make([sample]).drop_columns(["cached_tokens"])
+        pq.write_table(old.replace_schema_metadata({"evallib_schema": "2"}), path := tmp_path / f"{len(found)}.parquet")
+        found.append(read_table(path, schema, sha256_of(path)))
+        assert found[-1].schema.names == schema.names
+    assert samples_from(found[0], found[1:]) == [sample]
+    earlier = {name: value for name, value in encode_sample(sample).items() if name != "cached_tokens"}
+    assert decode_sample(earlier) == sample, "a journal line of before"
 
 
 def test_a_verdict_comes_back_as_it_was() -> None:
@@ -349,3 +371,38 @@ def test_what_a_killed_import_left_is_removed_by_the_next_and_what_lives_is_not(
         assert {living, second} == set(final.parent.iterdir())
         assert left not in {living, second}
     assert list(final.parent.iterdir()) == []
+
+
+def test_runs_that_hold_copies_of_one_suite_share_it_and_a_changed_copy_is_still_noticed(tmp_path: Path) -> None:
+    runs = [stored_run(tmp_path, {"c-1": ["four"]}, run_id=name) for name in ("r-1", "r-2", "r-3")]
+    other = stored_run(
+        tmp_path, {"c-1": ["four"]}, run_id="r-4", suite_text=SUITE.replace("max_words: 5", "max_words: 6")
+    )
+    known: dict[str, Suite] = {}
+    fresh = [open_run(run.id, tmp_path) for run in (*runs, other)]
+    for run in (fresh[0], fresh[1], fresh[3]):
+        share_suite(run, known)
+    assert fresh[0].suite is fresh[1].suite
+    assert fresh[3].suite is not fresh[0].suite
+    (fresh[2].folder / "suite.yaml").write_text(SUITE + "\n")
+    with pytest.raises(InputError, match="was changed after the run began"):
+        share_suite(fresh[2], known)
+
+
+def test_a_run_that_holds_some_samples_knows_no_others_and_leaves_the_run_as_it_was(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "five"]})
+    suite = run.suite
+    held = part_of(run, run.samples[:1], run.verdicts[:2])
+    assert (list(held.by_key), list(held.verdicts_of)) == ([("c-1", 1)], [("c-1", 1)])
+    assert held.suite is suite
+    assert len(run.samples) == 2
+
+
+def test_spans_and_calls_of_verdicts_come_back_as_they_were(tmp_path: Path) -> None:
+    given = [
+        Verdict("c", n, "x", "scored", "r", 1.0, 1.0, True, spans=spans, calls=calls)
+        for n, (spans, calls) in enumerate([((), ()), ((1, 3, 5, 9), ()), ((), (1, 2)), ((0, 1), (1, 1, 2, 1))], 1)
+    ]
+    table = verdicts_table("r", given)
+    assert verdicts_from(table) == given
+    assert verdicts_from(table.slice(1, 2)) == given[1:3]

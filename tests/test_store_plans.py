@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evallib.cli import main
+from evallib.drift import drift_of
 from evallib.errors import InputError
-from evallib.runner import token_drift
 from evallib.store import begin_run, open_run, readable_runs
 from evallib.store.plans import read_manifest, read_plan
 from tests.making import stored_run
@@ -80,7 +80,7 @@ def test_other_runs_are_not_held_up_by_a_damaged_one(home: Path, capsys: pytest.
     assert main(["metrics", "nobody"]) == 2
     assert "runs there: r-1, r-2" in capsys.readouterr().err
     last = stored_run(home / "data", {"c-1": ["four"]}, run_id="r-3")
-    token_drift(last, home / "data")
+    drift_of(last, home / "data")
 
 
 def test_readable_runs_leave_the_damaged_out(home: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from evallib.charts.drawing import GREY, WIDTH, WORDS, AltairChart, folded, on_rows
 
-__all__ = ["ladder"]
+__all__ = ["ladder", "placed"]
 
 _LINE = 14
 _GAP = 12
@@ -21,7 +21,7 @@ def ladder(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, tuple[str, str
     """
     import altair as alt
 
-    placed, height = _placed(rows)
+    drawn, height = placed(rows)
     high = alt.Scale(domain=[0, height], reverse=True, nice=False)
     y, line = (alt.Y(f"{name}:Q", axis=None, scale=high) for name in ("at", "line"))
     scale = alt.Scale(domain=[0, 1], nice=False)
@@ -30,7 +30,7 @@ def ladder(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, tuple[str, str
     colour = alt.Color("kind:N", scale=alt.Scale(domain=names, range=[kinds[n][0] for n in names]), legend=None)
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[kinds[n][1] for n in names]), legend=None)
     tooltip = [alt.Tooltip(name) for name in ("words:N", "value:Q", "lo:Q", "hi:Q")]
-    base = on_rows(placed)
+    base = on_rows(drawn)
     track = base.mark_rule(color=GREY, opacity=0.25, strokeWidth=6).encode(line, x=alt.value(0), x2=alt.value(_ACROSS))
     ends = base.transform_filter("isValid(datum.lo)").mark_rule(strokeWidth=3, opacity=0.7)
     points = base.transform_filter("isValid(datum.value)").mark_point(filled=True, size=85, opacity=1)
@@ -46,12 +46,12 @@ def ladder(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, tuple[str, str
     return alt.layer(*layers).properties(width=_ACROSS, height=height, view=alt.ViewConfig(stroke=None))
 
 
-def _placed(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], float]:
+def placed(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], float]:
     """The rows with their words folded and the places of words and line, in pixels from above; and the whole height."""
-    placed, at = [], 0.0
+    found, at = [], 0.0
     for row in rows:
         lines = [line for one in row["words"].split("\n") for line in folded(one, _ACROSS, 11)]
         below = at + _LINE * len(lines) + 8
-        placed.append({"baseline": None, **row, "words": "\n".join(lines), "at": at, "line": below})
+        found.append({"baseline": None, **row, "words": "\n".join(lines), "at": at, "line": below})
         at = below + _GAP
-    return placed, max(at, 1.0)
+    return found, max(at, 1.0)

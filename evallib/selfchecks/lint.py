@@ -148,6 +148,7 @@ def _missed_by_nothing(suite: Suite) -> Iterator[str]:
     told = [(name, getattr(suite.gate, name), 0.0) for name in ("mean", "floor", "pass_rate")]
     lowest = {one.check.id: reach for bound in suite.bound.values() for one in bound if (reach := raw_range(one.check))}
     told += [(f"checks.{name}", least, lowest[name][0]) for name, least in suite.gate.checks.items() if name in lowest]
+    told += [(f"pass_hat.{k}", least, 0.0) for k, least in suite.gate.pass_hat.items()]
     for name, least, low in told:
         if least is not None and least <= low:
             yield f"the gate's `{name}: {least:g}` is met by any figure; raise it, or remove the rule"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -54,7 +55,9 @@ ROW_GROUP = 8192
 """Rows that are compressed together."""
 BATCH = 2048
 """Rows in memory at a time where a table is streamed."""
-_USAGE = ("input_tokens", "output_tokens", "calls", "cost_usd")
+_USAGE = ("input_tokens", "output_tokens", "calls", "cost_usd", "cached_tokens")
+_CAME_LATER = {"calls": {b"1"}, "cached_tokens": {b"1", b"2"}}
+"""Column to the schema versions that did not have it."""
 
 
 def _usage_row(usage: Usage) -> Row:
@@ -62,7 +65,8 @@ def _usage_row(usage: Usage) -> Row:
 
 
 def _usage_from(row: Mapping[str, Any]) -> Usage:
-    return Usage(row["input_tokens"], row["output_tokens"], row["calls"], row["cost_usd"])
+    cached = row.get("cached_tokens")  # a journal may be older than the column
+    return Usage(row["input_tokens"], row["output_tokens"], row["calls"], row["cost_usd"], cached)
 
 
 def _call_row(call: ToolCall) -> Row:
@@ -77,7 +81,8 @@ def _calls_from(text: str | None) -> tuple[tuple[ToolCall, ...], tuple[ToolCall,
     calls: list[ToolCall] = []
     strays: list[ToolCall] = []
     for row in json.loads(text):
-        (strays if row.pop("stray", False) else calls).append(ToolCall(**row))
+        call = ToolCall(row["name"], row["arguments"], row["result"], row["error"], row.get("id", ""))
+        (strays if row.get("stray") else calls).append(call)
     return tuple(calls), tuple(strays)
 
 
@@ -311,21 +316,25 @@ def read_table(path: Path, schema: pa.Schema, sha256: str, columns: Sequence[str
 
 
 def _as_declared(table: pa.Table, path: Path, schema: pa.Schema, metadata: Mapping[bytes, bytes] | None) -> pa.Table:
-    if (metadata or {}).get(b"evallib_schema") == b"1":
-        table = _with_calls(table, schema)
+    version = (metadata or {}).get(b"evallib_schema", b"")
+    for name, without in _CAME_LATER.items():
+        if version in without and name in schema.names and name not in table.schema.names:
+            table = _with_column(table, name, schema)
     if table.schema.names != schema.names:
         raise InputError(f"{path}: its columns are not those of schema version {SCHEMA_VERSION}")
     return table
 
 
-def _with_calls(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A verdicts table of schema version 1, which named no calls, in the present columns."""
+def _with_column(table: pa.Table, name: str, schema: pa.Schema) -> pa.Table:
+    """A table of an earlier schema version in the present columns: what it did not tell is unknown, or none."""
     import pyarrow as pa
 
-    at = schema.get_field_index("calls")
-    if at < 0 or "spans" not in table.schema.names or "calls" in table.schema.names:
+    at = schema.get_field_index(name)
+    field = schema.field(at)
+    if at > table.num_columns or not (field.nullable or pa.types.is_list(field.type)):
         return table
-    return table.add_column(at, schema.field(at), pa.array([[]] * len(table), schema.field(at).type))
+    blank: list[Any] = [None if field.nullable else []] * len(table)
+    return table.add_column(at, field, pa.array(blank, field.type))
 
 
 def samples_from(samples: pa.Table, turns: Iterable[pa.Table]) -> list[Sample]:
@@ -338,7 +347,16 @@ def samples_from(samples: pa.Table, turns: Iterable[pa.Table]) -> list[Sample]:
 
 def verdicts_from(table: pa.Table) -> list[Verdict]:
     """Verdicts in stored order."""
-    columns = [table.column(name).to_pylist() for name in Verdict._fields]
-    for at in map(Verdict._fields.index, _LISTS):
-        columns[at] = [tuple(numbers) for numbers in columns[at]]
+    columns = [
+        _tuples(table.column(name)) if name in _LISTS else table.column(name).to_pylist() for name in Verdict._fields
+    ]
     return list(map(Verdict._make, zip(*columns, strict=True)))
+
+
+def _tuples(column: pa.ChunkedArray) -> list[tuple[int, ...]]:
+    """Lists of numbers as tuples; most are empty, and making a list of each takes five times as long."""
+    found: list[tuple[int, ...]] = []
+    for chunk in column.chunks:
+        ends, numbers = chunk.offsets.to_pylist(), chunk.values.to_pylist()
+        found += [tuple(numbers[start:end]) if end > start else () for start, end in itertools.pairwise(ends)]
+    return found

@@ -120,12 +120,13 @@ class _Reader:
 
     def usage(self, given: object) -> Usage:
         one = self.kind(given, Usage, "`usage`")
-        tokens_in, tokens_out = (
+        tokens_in, tokens_out, cached = (
             None if count is None else self.whole(count, "a count of tokens", 0, _MOST_COUNTED)
-            for count in (one.input_tokens, one.output_tokens)
+            for count in (one.input_tokens, one.output_tokens, one.cached_tokens)
         )
         cost = None if one.cost_usd is None else self.number(one.cost_usd, "`cost_usd`")
-        return Usage(tokens_in, tokens_out, self.whole(one.calls, "`calls`", 0, _MOST_COUNTED), cost)
+        calls = self.whole(one.calls, "`calls`", 0, _MOST_COUNTED)
+        return Usage(tokens_in, tokens_out, calls, cost, cached)
 
     def text(self, given: object, what: str) -> str:
         text = self.kind(given, str, what)

@@ -1,0 +1,186 @@
+"""What runs used and cost, target and judges apart; what nobody can know stays unknown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evallib.judges import stored_votes
+from evallib.prices import PriceTable, cost_of
+from evallib.records import Sample, Usage, Verdict
+from evallib.stdout import counted
+from evallib.store import Run
+
+__all__ = ["Costs", "Spent", "costs_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the samples of some runs took of the target, or of the judges."""
+
+    models: tuple[str, ...]
+    samples: int
+    known: int
+    """Samples whose cost is known."""
+    known_total: float
+    """Of those."""
+    counted: int
+    """Samples whose tokens are known."""
+    tokens: int
+    """Input and output tokens of those."""
+    why_unknown: str
+    """Why some cost is not known; empty when all is."""
+
+    @property
+    def total(self) -> float | None:
+        """The cost of all samples; None when that of any is unknown."""
+        return self.known_total if self.samples and self.known == self.samples else None
+
+    @property
+    def per_sample(self) -> float | None:
+        """The mean cost of a sample; None when that of any is unknown."""
+        return None if self.total is None else self.total / self.samples
+
+    @property
+    def tokens_per_sample(self) -> float | None:
+        """Mean tokens of a sample; None when those of any are unknown."""
+        return self.tokens / self.samples if self.samples and self.counted == self.samples else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that stands as `target` or `judge` of a cost."""
+        return {
+            "models": list(self.models),
+            "samples": self.samples,
+            "total": self.total,
+            "per_sample": self.per_sample,
+            "known": self.known,
+            "known_total": self.known_total if self.known else None,
+            "tokens_per_sample": self.tokens_per_sample,
+            "why_unknown": self.why_unknown or None,
+        }
+
+    def words(self, currency: str) -> str:
+        """The cost in words, as `0.42 USD, 0.0021 a sample` or `unknown: why`."""
+        if self.total is not None and self.per_sample is not None:
+            return f"{_amount(self.total)} {currency}, {_amount(self.per_sample)} a sample"
+        some = f" ({_amount(self.known_total)} {currency} for {self.known} of {self.samples})" if self.known else ""
+        return f"unknown: {self.why_unknown}{some}"
+
+
+def _amount(value: float) -> str:
+    """Money with as many digits as say something: at least cents, at least two that are not 0."""
+    digits = 2
+    while digits < 9 and value and abs(value) < 10 ** (1 - digits):
+        digits += 1
+    return f"{value:,.{digits}f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Target and judges of some runs."""
+
+    currency: str
+    prices: str
+    """Source and date of the prices used; empty where none was."""
+    target: Spent
+    judge: Spent | None
+    """None where no judge was asked."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that stands as `cost` in `metrics --json`."""
+        return {
+            "currency": self.currency,
+            "prices": self.prices or None,
+            "target": self.target.as_json(),
+            "judge": None if self.judge is None else self.judge.as_json(),
+        }
+
+    def line(self) -> str:
+        """One line for a terminal."""
+        parts = [f"cost: target {self.target.words(self.currency)}"]
+        parts += [] if self.judge is None else [f"judges {self.judge.words(self.currency)}"]
+        return "; ".join(parts) + (f" (prices: {self.prices})" if self.prices else "")
+
+
+def costs_of(runs: Sequence[Run], prices: PriceTable | None, cases: Iterable[str] | None = None) -> Costs:
+    """What the samples of `runs` cost, those of `cases` only where they are named.
+
+    A sample's cost is what the target said of it, where prices are in US dollars too, else its tokens by the table.
+    Votes of judges are priced by the model that gave them. Calls that failed are not in the count.
+    """
+    wanted = None if cases is None else set(cases)
+    currency = prices.currency if prices else "USD"
+    target, asked = _Sum(prices), _Sum(prices)
+    for run in runs:
+        model = str(run.plan["target"].get("model") or "")
+        for sample in run.samples:
+            if wanted is None or sample.case_id in wanted:
+                said = sample.usage.cost_usd if currency == "USD" else None
+                target.add({model: _usages(sample)}, said)
+        for votes in _votes_of(run.verdicts, wanted):
+            asked.add(votes)
+    priced = prices.said_of(dict.fromkeys((*target.models, *asked.models))) if prices else ""
+    return Costs(currency, priced, target.spent(), asked.spent() if asked.samples else None)
+
+
+def _usages(sample: Sample) -> list[Usage]:
+    """The usage of each turn that called a model, where they are all of the sample's calls; else the sample's own."""
+    turns = [turn.usage for turn in sample.turns if turn.usage.calls]
+    return turns if turns and sum(one.calls for one in turns) == sample.usage.calls else [sample.usage]
+
+
+def _votes_of(verdicts: Iterable[Verdict], wanted: set[str] | None) -> list[dict[str, list[Usage]]]:
+    """Of each sample that a judge was asked about: the usage of its votes, by model."""
+    found: dict[tuple[str, int], dict[str, list[Usage]]] = {}
+    for verdict in verdicts:
+        votes = stored_votes(verdict) if verdict.stochastic and (wanted is None or verdict.case_id in wanted) else ()
+        if votes:
+            model = str(json.loads(verdict.judge).get("model") or "")
+            found.setdefault((verdict.case_id, verdict.sample), {}).setdefault(model, []).extend(v.usage for v in votes)
+    return list(found.values())
+
+
+class _Sum:
+    """Adds up samples one by one."""
+
+    def __init__(self, prices: PriceTable | None) -> None:
+        self.prices = prices
+        self.models: dict[str, None] = {}
+        self.samples = self.known = self.counted = self.tokens = 0
+        self.total = 0.0
+        self.lacking: dict[str, int] = {}
+
+    def add(self, usages: Mapping[str, Sequence[Usage]], said: float | None = None) -> None:
+        """One sample: its usage by model, and what its source says that it cost."""
+        self.samples += 1
+        self.models.update(dict.fromkeys(usages))
+        both = [(one.input_tokens, one.output_tokens) for each in usages.values() for one in each]
+        numbers = [number for pair in both for number in pair if number is not None]
+        told = len(numbers) == 2 * len(both)
+        self.counted += told
+        self.tokens += sum(numbers) if told else 0
+        cost, why = (said, "") if said is not None else self._priced(usages, told=told)
+        if cost is None:
+            self.lacking[why] = self.lacking.get(why, 0) + 1
+            return
+        self.known, self.total = self.known + 1, self.total + cost
+
+    def _priced(self, usages: Mapping[str, Sequence[Usage]], *, told: bool) -> tuple[float | None, str]:
+        if self.prices is None:
+            return None, "no table of prices"
+        prices = {model: self.prices.price_of(model) for model in usages}
+        without = next((model for model, price in prices.items() if price is None), None)
+        if without is not None:
+            return None, f"no price for model {without!r}" if without else "the model has no name"
+        if not told:
+            return None, "tokens were not counted"
+        return sum(cost_of(prices[model], one) or 0.0 for model, each in usages.items() for one in each), ""
+
+    def spent(self) -> Spent:
+        """The sum."""
+        alone = len(self.lacking) == 1 and not self.known
+        why = "; ".join(f"{why}" if alone else f"{why} ({counted(n, 'sample')})" for why, n in self.lacking.items())
+        models = tuple(name for name in self.models if name)
+        return Spent(models, self.samples, self.known, self.total, self.counted, self.tokens, why)

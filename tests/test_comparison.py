@@ -1,0 +1,312 @@
+"""Two runs' frames compared: paired figures, flips in both directions, errors, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evallib.comparison.compare import Paired, compare_frames
+from evallib.comparison.flips import Flip
+from evallib.comparison.rows import MEAN_SCORE, PASS_RATE, Row
+from evallib.errors import InputError
+from tests.agentops import vectors
+from tests.gates import outcome, verdict
+
+Frames = tuple[pd.DataFrame, pd.DataFrame]
+COLUMNS = list(verdict("c", "x", 1.0))
+
+
+def frames(run: str, letters: dict[str, str], **checks: dict[str, str]) -> Frames:
+    """Both frames of a run from one letter per sample: `p` passes, `f` fails, `e` is a provider's error.
+
+    `letters` speak of the one critical check `right`, each of `checks` of another by its name.
+    """
+    rows, verdicts = [], []
+    for case, said in letters.items():
+        for n, letter in enumerate(said, 1):
+            here = {"run_id": run, "sample": n}
+            if letter == "e":
+                rows.append(outcome(case, None, **here, status="error", sample_status="provider_error"))
+                continue
+            passed = letter == "p"
+            each = {"right": passed, **{name: of[case][n - 1] == "p" for name, of in checks.items()}}
+            rows.append(outcome(case, sum(each.values()) / len(each), **here) | {"passed": passed})
+            for name, value in each.items():
+                verdicts.append(verdict(case, name, float(value), **here, critical=name == "right", passed=value))
+    return pd.DataFrame(rows), pd.DataFrame(verdicts, columns=[*COLUMNS])
+
+
+def compared(a: Frames, b: Frames, spans: dict[str, float | None] | None = None) -> Paired:
+    return compare_frames((a[0], b[0]), (a[1], b[1]), spans or {})
+
+
+def row(found: Paired, name: str) -> Row:
+    (one,) = [one for one in found.rows if one.row == name]
+    return one
+
+
+def flip(found: Paired, case: str) -> Flip:
+    (one,) = [one for one in found.flips if one.case_id == case]
+    return one
+
+
+def test_the_difference_is_paired_by_case_and_comes_with_interval_test_and_what_could_be_found() -> None:
+    a = frames("a", {f"c{n}": letters for n, letters in enumerate(["pppp", "pppf", "ppff", "ffff", "pfff"])})
+    b = frames("b", {f"c{n}": letters for n, letters in enumerate(["pppf", "pppf", "pfff", "ffff", "ppff"])})
+    found = row(compared(a, b), PASS_RATE)
+    assert (found.a, found.b, found.difference) == (0.5, 0.45, pytest.approx(-0.05))
+    assert found.se == pytest.approx(0.0935414346693)  # of -1/4, 0, -1/4, 0, 1/4 over five cases
+    assert found.interval == pytest.approx((-0.05 - 2.7764451 * 0.0935414, -0.05 + 2.7764451 * 0.0935414), abs=1e-6)
+    assert found.detectable == pytest.approx(2.8015852 * 0.0935414, abs=1e-6)
+    assert (found.p, found.test) == (1.0, "exact sign flip")
+    assert (found.rose, found.fell) == (("c4",), ("c0", "c2"))
+
+
+def test_one_sample_per_case_is_mcnemar() -> None:
+    a = frames("a", {f"c{n}": "f" for n in range(8)} | {"z": "p"})
+    b = frames("b", {f"c{n}": "p" for n in range(6)} | {"c6": "f", "c7": "f", "z": "p"})
+    found = row(compared(a, b), PASS_RATE)
+    assert (found.test, found.p) == ("exact McNemar", pytest.approx(0.03125))
+
+
+def test_a_row_per_check_shows_the_one_that_fell_while_the_mean_rose() -> None:
+    """Article 1: citations rose, and the policy check fell behind the mean."""
+    cases = [f"t{n}" for n in range(10)]
+    a = frames("a", dict.fromkeys(cases, "f"), policy=dict.fromkeys(cases, "p"), facts=dict.fromkeys(cases, "f"))
+    b = frames("b", dict.fromkeys(cases, "f"), facts=dict.fromkeys(cases, "p"),
+               policy={case: "f" if case in {"t1", "t2"} else "p" for case in cases})  # fmt: skip
+    found = compared(a, b)
+    assert row(found, MEAN_SCORE).difference == pytest.approx(0.8 / 3)
+    assert (row(found, "policy").difference, row(found, "policy").fell) == (pytest.approx(-0.2), ("t1", "t2"))
+    assert row(found, "facts").word == "higher"
+    assert row(found, "facts").p_corrected == pytest.approx(min(1, 5 * 2 / 2**10), rel=1e-6)
+    assert [one.case_id for one in found.flips] == [], "no outcome changed"
+
+
+def test_every_row_with_a_p_is_corrected_for_all_of_them() -> None:
+    cases = [f"t{n}" for n in range(9)]
+    a = frames("a", dict.fromkeys(cases, "f"), one=dict.fromkeys(cases, "f"), two=dict.fromkeys(cases, "f"))
+    b = frames("b", dict.fromkeys(cases, "p"), one=dict.fromkeys(cases, "p"), two=dict.fromkeys(cases, "f"))
+    found = compared(a, b)
+    tested = [one for one in found.rows if one.p is not None]
+    assert len(tested) == 5
+    assert row(found, PASS_RATE).p == pytest.approx(2 / 2**9)
+    assert row(found, PASS_RATE).p_corrected == pytest.approx(5 * 2 / 2**9)
+
+
+def test_what_is_not_shown_says_what_would_be_found_and_what_would_settle_it() -> None:
+    a = frames("a", {f"c{n}": "ppff" for n in range(20)})
+    b = frames("b", {f"c{n}": "ppff" if n % 4 else "pppf" for n in range(20)})
+    found = row(compared(a, b), PASS_RATE)
+    assert not found.shown
+    assert found.cases_to_settle is not None
+    assert found.cases_to_settle > 20
+    assert found.says.startswith("not shown")
+    assert f"about {found.cases_to_settle} cases" in found.says
+    assert f"or {found.repeats_to_settle} samples of each of these cases" in found.says
+
+
+def test_repeats_do_not_settle_what_differs_between_cases() -> None:
+    def steady(run: str, passing: set[int]) -> Frames:
+        return frames(run, {f"c{n}": "pp" if n in passing else "ff" for n in range(10)})
+
+    found = row(compared(steady("a", {0, 1, 2, 3, 4}), steady("b", {0, 1, 5, 6, 7, 8})), PASS_RATE)
+    assert found.repeats_to_settle is None
+    assert "no number of repeats of these cases would" in found.says
+
+
+def test_single_samples_cannot_say_what_repeats_would_do() -> None:
+    a, b = frames("a", {"c1": "p", "c2": "f", "c3": "f"}), frames("b", {"c1": "p", "c2": "p", "c3": "f"})
+    assert "single samples cannot tell" in row(compared(a, b), PASS_RATE).says
+
+
+def test_one_shared_case_gives_a_difference_and_no_test() -> None:
+    found = row(compared(frames("a", {"c": "pf"}), frames("b", {"c": "pp"})), PASS_RATE)
+    assert (found.difference, found.interval, found.p, found.p_corrected, found.word) == (
+        0.5, None, None, None, "one case, no test",
+    )  # fmt: skip
+
+
+def test_cases_move_in_both_directions_and_none_hides_behind_a_mean() -> None:
+    a = frames("a", {"up": "fff", "down": "ppp", "gone": "pff", "same": "pfp"})
+    b = frames("b", {"up": "ppf", "down": "ppf", "gone": "fff", "same": "ppf"})
+    found = compared(a, b)
+    assert [(one.case_id, one.word, one.rose) for one in found.flips] == [
+        ("down", "always -> sometimes", False),
+        ("gone", "sometimes -> never", False),
+        ("up", "never -> sometimes", True),
+    ]
+    assert flip(found, "up").checks == ("right",)
+
+
+def test_a_case_that_only_a_model_judges_otherwise_says_so() -> None:
+    a, b = frames("a", {"c": "p", "d": "p"}), frames("b", {"c": "f", "d": "p"})
+    for each in (a, b):
+        each[0]["passed_deterministic"] = True
+    assert flip(compared(a, b), "c").by == "model"
+    b[0]["passed_deterministic"] = [False, True]
+    assert flip(compared(a, b), "c").by == "rules"
+
+
+def test_cases_in_one_run_alone_are_left_out_of_every_figure() -> None:
+    a, b = frames("a", {"c": "p", "only": "f"}), frames("b", {"c": "p", "new": "f"})
+    found = compared(a, b)
+    assert (row(found, PASS_RATE).a, row(found, PASS_RATE).cases) == (1.0, 1)
+    with pytest.raises(InputError, match="share no case"):
+        compared(a, frames("b", {"new": "f"}))
+
+
+def test_errors_are_fails_and_what_they_could_have_been_stands_beside() -> None:
+    a, b = frames("a", {"c": "pp", "d": "ff"}), frames("b", {"c": "pe", "d": "ff"})
+    found = compared(a, b)
+    assert row(found, PASS_RATE).difference == -0.25
+    assert (found.errors, found.bounds) == ((0, 1), (-0.25, 0.0))
+    assert found.without_errors is not None
+    assert (found.without_errors.difference, found.without_errors.p) == (0.0, None)
+    assert found.depends_on_errors
+    assert compared(a, a).without_errors is None
+    assert not compared(a, a).depends_on_errors
+
+
+def test_the_rank_of_two_agents_flips_with_what_is_made_of_errors() -> None:
+    """Terminal-Bench: 0.5875 against 0.5675 with errors as fails, 0.6051 against 0.6122 without them."""
+    a = frames("droid", {f"c{n}": "ppppf" if n < 4 else "fffff" for n in range(8)})
+    b = frames("ob1", {f"c{n}": "pppee" if n < 5 else "fffff" for n in range(8)})
+    found = compared(a, b)
+    assert found.pass_rate.difference is not None
+    assert found.without_errors is not None
+    assert found.without_errors.difference is not None
+    assert found.pass_rate.difference < 0 < found.without_errors.difference
+    assert found.depends_on_errors
+
+
+def test_a_check_is_compared_in_its_own_units_and_named_with_its_judge() -> None:
+    a, b = frames("a", {"c": "p", "d": "p"}), frames("b", {"c": "p", "d": "p"})
+
+    def with_judge(given: Frames, *raws: float) -> Frames:
+        judged = [
+            verdict(case, "quality", raw, run_id=run, stochastic=True)
+            for (run, case), raw in zip(given[0][["run_id", "case_id"]].itertuples(index=False), raws, strict=True)
+        ]
+        rows = pd.concat([given[1], pd.DataFrame(judged)])
+        return given[0], rows.assign(judge=['{"model": "m-7"}' if one else "" for one in rows["stochastic"]])
+
+    found = row(compared(with_judge(a, 4, 5), with_judge(b, 1, 3), {"quality": 4.0}), "quality")
+    assert (found.a, found.b, found.difference) == (4.5, 2.0, -2.5)
+    assert found.interval is not None
+    assert found.interval[0] == -4.0, "no further than the scale is wide"
+    assert found.judge == "judged by m-7, uncalibrated"
+
+
+# swapping, and a run against itself
+
+letters = st.lists(st.text("pfe", min_size=2, max_size=4), min_size=2, max_size=7)
+
+
+def run_of(name: str, said: list[str]) -> Frames:
+    return frames(name, {f"c{n}": one for n, one in enumerate(said)})
+
+
+@settings(max_examples=25)
+@given(letters, letters)
+def test_swapping_the_runs_mirrors_everything(first: list[str], second: list[str]) -> None:
+    forth = compared(run_of("a", first), run_of("b", second))
+    back = compared(run_of("b", second), run_of("a", first))
+    for one, other in zip(forth.rows, back.rows, strict=True):
+        assert (one.a, one.b, one.p, one.p_corrected) == (other.b, other.a, other.p, other.p_corrected)
+        assert (one.rose, one.fell) == (other.fell, other.rose)
+        assert (one.cases_to_settle, one.detectable) == (other.cases_to_settle, other.detectable)
+        if one.interval is not None and other.interval is not None and one.difference is not None:
+            assert one.interval == pytest.approx((-other.interval[1], -other.interval[0]))
+            assert -1 <= one.interval[0] < one.interval[1] <= 1
+            assert one.interval[0] - 1e-9 <= one.difference <= one.interval[1] + 1e-9
+    assert {f.case_id: f.rose for f in forth.flips} == {f.case_id: not f.rose for f in back.flips}
+    assert forth.bounds == pytest.approx((-back.bounds[1], -back.bounds[0]))
+    assert forth.depends_on_errors == back.depends_on_errors
+
+
+@settings(max_examples=25)
+@given(letters)
+def test_a_run_against_itself_differs_in_nothing(said: list[str]) -> None:
+    mine = run_of("a", said)
+    before = [one.copy(deep=True) for one in mine]
+    found = compared(mine, mine)
+    assert not found.flips
+    assert all(one.difference in {0.0, None} and one.p in {1.0, None} and not one.moved for one in found.rows)
+    for frame, old in zip(mine, before, strict=True):
+        pd.testing.assert_frame_equal(frame, old)
+
+
+# what contradicts itself
+
+
+def test_samples_numbered_otherwise_are_refused_and_more_repeats_are_not() -> None:
+    a, b = frames("a", {"c": "p"}), frames("b", {"c": "pp"})
+    assert compared(a, b).rows
+    second = tuple(one[one["sample"] == 2] for one in b)
+    with pytest.raises(InputError, match="case 'c' has sample 1 in one run and sample 2 in the other alone"):
+        compared(a, (second[0], second[1]))
+
+
+def test_a_pass_against_its_own_critical_check_is_refused() -> None:
+    a, b = frames("a", {"c": "p", "d": "f"}), frames("b", {"c": "p", "d": "f"})
+    b[0]["passed"] = True
+    with pytest.raises(InputError, match="case 'd', sample 1 says pass, and its critical check 'right' failed"):
+        compared(a, b)
+
+
+def test_a_sample_without_any_verdict_is_refused() -> None:
+    a, b = frames("a", {"c": "p", "d": "f"}), frames("b", {"c": "p", "d": "f"})
+    with pytest.raises(InputError, match="run 'b': case 'd', sample 1 has no verdict"):
+        compared(a, (b[0], b[1][b[1]["case_id"] == "c"]))
+
+
+# the other harness's cases
+
+
+def frames_of(run: str, samples: list[dict[str, Any]]) -> Frames:
+    """The vector's samples as our frames: each score is a critical check, `judge` the one that a model answers."""
+    rows, verdicts = [], []
+    for one in samples:
+        here = {"run_id": run, "sample": one["sample"]}
+        rules = all(value == 1 for name, value in one["scores"].items() if name != "judge")
+        score = sum(one["scores"].values()) / len(one["scores"]) if one["scores"] else 0.0
+        rows.append(outcome(one["id"], score, **here) | {"passed": one["passed"], "passed_deterministic": rules})
+        verdicts += [
+            verdict(one["id"], name, float(value), **here)
+            | {"critical": True, "passed": value == 1, "stochastic": name == "judge"}
+            for name, value in one["scores"].items()
+        ]
+    return pd.DataFrame(rows), pd.DataFrame(verdicts, columns=COLUMNS)
+
+
+REFUSALS = {"different_samples": "in one run", "pass_flag_disagrees": "says pass", "no_scores": "has no verdict"}
+
+
+@pytest.mark.parametrize("vector", vectors("comparison"), ids=lambda vector: vector["id"])
+def test_the_other_harness_s_cases(vector: dict[str, Any]) -> None:
+    """Only what falls is a regression: there, an improvement from never to sometimes failed the comparison."""
+    a, b = (frames_of(name, vector["input"][name]) for name in ("baseline", "candidate"))
+    expected = vector["expected"]
+    if "error" in expected:
+        with pytest.raises(InputError, match=REFUSALS[expected["error"]]):
+            compared(a, b)
+        return
+    found = compared(a, b)
+    fell = [one for one in found.flips if not one.rose]
+    better = vector["parity"] == "quirk"
+    flaky = [one.case_id for one in fell if one.by == "rules" and 0 < one.b[0] < one.b[1]]
+    judged = [one.case_id for one in fell if one.by == "model" and 0 < one.b[0] < one.b[1]]
+    rules_fell = any(one.by == "rules" for one in fell)
+    checks_fell = any(one.kind == "check" and not one.judge and (one.difference or 0) < 0 for one in found.rows)
+    assert found.pass_rate.difference == pytest.approx(expected["pass_rate_delta"])
+    assert {one.row: one.difference for one in found.rows if one.kind == "check"} == pytest.approx(
+        expected["score_deltas"]
+    )
+    assert flaky == ([] if better else expected["newly_flaky_cases"])
+    assert judged == ([] if better else expected["newly_flaky_judged_cases"])
+    assert (rules_fell or checks_fell) is not (better or expected["deterministic_pass"])
