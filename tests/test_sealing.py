@@ -136,6 +136,8 @@ def test_rates_come_out_and_no_case_check_or_answer(place: Place, capsys: pytest
         ["report", "h-1", "--bundle", "b"], ["track", "h-1"], ["track", "h-1", "--uri", "sqlite:///m.db"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY", "--preview"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY"],
+        ["rescore", "--suite", "SUITE", "--preview"],
+        ["rescore", "--suite", "SUITE", "--preview", "--queue", "--by", "Ann"],
         ["regressions", "h-1", "--suite", "SUITE"], ["lock", "h-1", "--by", "Ann", "--reason", "x"],
         ["metrics", "h-1", "--view", "read"],
     ],
