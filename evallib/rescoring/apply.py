@@ -45,7 +45,7 @@ from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
 from evallib.store.log import entry_bytes, log_path, now, preview_stamps, stamp_preview, view_name
-from evallib.store.runs import StagedRescoring
+from evallib.store.staged import StagedRescoring
 from evallib.suite import Suite, load_suite, parse_suite
 
 __all__ = [

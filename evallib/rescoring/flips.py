@@ -203,31 +203,32 @@ def _held(run: Run, suite: Suite, flip: Flip, readings: Readings) -> Flip:
     key = (flip.case_id, flip.sample)
     whole = readings.by_item.get((*key, ""))
     if whole is not None and whole.state != "unsure":
-        state = read_state(run, key, readings)
-        word = "disputed" if state == "disputed" else _compared(whole.state, flip.after)
-        return replace(flip, read=word, readings=_ids([whole]))
+        return replace(flip, read=_compared(read_state(run, key, readings), flip.after), readings=_ids([whole]))
     deciding = [
         (readings.by_item.get((*key, turn.check)), turn.now or flip.after) for turn in flip.turns if turn.counts
     ]
     words: list[ReadWord] = [_compared(stand.state, want) if stand else "unread" for stand, want in deciding]
-    against = _read_as_failing(suite, flip, readings)
+    against = _read_otherwise(suite, flip, readings)
     words += ["contradicted"] * len(against)
     order: tuple[ReadWord, ...] = ("contradicted", "disputed", "unread")
-    word = next((one for one in order if one in words), "read") if words else "unread"
+    word = next((one for one in order if one in words), "read" if words else "unread")
+    if word == "read":  # the other checks of the answer may have been read too
+        word = _compared(read_state(run, key, readings), flip.after)
     return replace(flip, read=word, readings=_ids([stand for stand, _ in deciding if stand] + against))
 
 
-def _read_as_failing(suite: Suite, flip: Flip, readings: Readings) -> list[Stand]:
-    """Readings that say fail of a check that decides and did not change, in an answer that would pass."""
-    if flip.after != "pass":
-        return []
-    others = [
-        bound.check
-        for bound in suite.bound[flip.case_id]
-        if bound.check.id not in flip.checks and (bound.check.critical or suite.pass_rule == "top")
+def _read_otherwise(suite: Suite, flip: Flip, readings: Readings) -> list[Stand]:
+    """Readings of checks that did not change which speak against it: infrastructure, or a fail that decides."""
+    key = (flip.case_id, flip.sample)
+    others = [bound.check for bound in suite.bound[flip.case_id] if bound.check.id not in flip.checks]
+    stands = [(check, readings.by_item.get((*key, check.id))) for check in others]
+    decides = {check.id for check in others if check.critical or suite.pass_rule == "top"}
+    return [
+        stand
+        for check, stand in stands
+        if stand
+        and (stand.state == "infra" or (stand.state == "fail" and flip.after == "pass" and check.id in decides))
     ]
-    stands = [readings.by_item.get((flip.case_id, flip.sample, check.id)) for check in others]
-    return [stand for stand in stands if stand and stand.state == "fail"]
 
 
 def _compared(state: str, want: str) -> ReadWord:

@@ -1,9 +1,10 @@
 """The only place that touches `data/` and `adjudications/`.
 
 `files` writes without ever overwriting; `tables` turns rows into declared columns and back; `journal` keeps a run in
-flight; `runs` holds begun, finished and rescored runs, whose JSON files `plans` reads; `log` holds entries, `arrivals`
-finds those that came since, `drafts` holds what is half said; `replies` keeps what judges replied; `verify` hashes all
-of it again, `guard` holds entries against one another and `history` against what git had.
+flight; `runs` holds begun, finished and rescored runs, whose JSON files `plans` reads, `staged` a rescoring on its way;
+`log` holds entries, `arrivals` finds those that came since, `drafts` holds what is half said; `replies` keeps what
+judges replied; `verify` hashes all of it again, `guard` holds entries against one another and `history` against what
+git had.
 """
 
 from evallib.store.arrivals import Arrivals

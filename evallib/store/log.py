@@ -17,7 +17,8 @@ from evallib.collector import collector_paused
 from evallib.entries import Entry, Override, Rescoring, moment, read_entry, read_flat
 from evallib.errors import EvallibError, InputError
 from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
-from evallib.store.runs import Run, StagedRescoring, StoredRescoring
+from evallib.store.runs import Run, StoredRescoring
+from evallib.store.staged import StagedRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
 
 __all__ = [
