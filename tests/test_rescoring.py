@@ -342,6 +342,14 @@ def test_another_slug_and_another_changelog_do_not_hide_a_preview_of_the_same_cr
     assert done["predicted_after_preview"] is True
 
 
+def test_a_preview_of_a_run_of_other_cases_says_nothing_of_this_one(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
+    other = stored_run(tmp_path, {"c-2": ["six"]}, run_id="r-2")
+    entry = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
+    preview([other], *files(tmp_path, entry=entry.replace("slug: widen", "slug: other")))
+    assert rescore([run], *files(tmp_path, read=[run])).as_dict()["predicted_after_preview"] is False
+
+
 def test_a_preview_of_other_criteria_says_nothing_of_these(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     other = WIDER.replace("'4'", "'5'")
