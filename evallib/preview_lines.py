@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evallib.desk.flips import FlipQueue
-from evallib.printing import number, regression_lines, table
+from evallib.printing import both, in_no_flip, regression_lines, table
 from evallib.rescoring.impact import Impact
 from evallib.stdout import counted, visible
 
@@ -22,6 +22,7 @@ def preview_lines(impact: Impact) -> list[str]:
     return [
         *_head(impact, seen),
         *_flips(seen["flips"], expects=impact.entry is not None),
+        *in_no_flip(seen),
         *[f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in seen["missed"]],
         *[
             f"expected of a run that is not looked at here: {e['run']} {e['case']} {e['sample']}"
@@ -73,7 +74,7 @@ def _head(impact: Impact, seen: Mapping[str, Any]) -> list[str]:
 def _flips(flips: Sequence[Mapping[str, Any]], *, expects: bool) -> list[str]:
     rows = [
         [
-            flip["run"], flip["case_id"], str(flip["sample"]), f"{flip['from']} -> {flip['to']}",
+            flip["run"], flip["case_id"], str(flip["sample"]), f"{flip['from']} -> {flip['to']}", both(flip["score"]),
             flip["read"].upper() if flip["read"] in {"contradicted", "disputed"} else flip["read"],
             ("expected" if flip["expected"] else "UNEXPECTED") if expects else "",
             ", ".join(flip["checks"]),
@@ -81,7 +82,7 @@ def _flips(flips: Sequence[Mapping[str, Any]], *, expects: bool) -> list[str]:
         ]
         for flip in flips[:_FLIPS]
     ]  # fmt: skip
-    header = ["run", "case", "sample", "flip", "people", "", "checks", "newly matches"]
+    header = ["run", "case", "sample", "flip", "score", "people", "", "checks", "newly matches"]
     return [*(table(header, rows) if rows else []), *_more(flips, _FLIPS, "flips")]
 
 
@@ -101,14 +102,10 @@ def _rates(rates: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _rate_row(one: Mapping[str, Any]) -> list[str]:
     k = list(one["pass_at"])[-1]
-    passed = f"{_both(one['passed'], str)} of {one['planned']}"
+    passed = f"{both(one['passed'], str)} of {one['planned']}"
     figures = (one["pass_rate"], one["pass_at"][k], one["pass_hat"][k])
-    rate, at, hat = (_both(figure, number) for figure in figures)
+    rate, at, hat = (both(figure) for figure in figures)
     return [one["run"] or "all pooled", str(one["cases"]), passed, rate, k, at, hat]
-
-
-def _both(pair: Iterable[Any], said: Any) -> str:
-    return " -> ".join(map(said, pair))
 
 
 def _checks(checks: Sequence[Mapping[str, Any]], costs: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -16,8 +16,10 @@ from evallib.stdout import counted, visible
 from evallib.store import LoggedEntry, Run
 
 __all__ = [
+    "both",
     "calibration_lines",
     "corrected_words",
+    "in_no_flip",
     "interval",
     "number",
     "plan_lines",
@@ -45,6 +47,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 def number(value: float | None, digits: int = 3) -> str:
     """A figure, or a dash where it is undefined."""
     return "—" if value is None else f"{value:.{digits}f}"
+
+
+def both(pair: Iterable[Any], said: Callable[[Any], str] = number) -> str:
+    """A figure before and after."""
+    return " -> ".join(map(said, pair))
 
 
 def interval(ends: Sequence[float] | None) -> str:
@@ -237,13 +244,15 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
             f["case_id"],
             str(f["sample"]),
             f"{f['from']} -> {f['to']}",
+            both(f["score"]),
             "expected" if f["expected"] else "UNEXPECTED",
             f["read"] if f["read"] == "read" else f["read"].upper(),
             ", ".join(f["checks"]),
         ]
         for f in rescored["flips"]
     ]
-    lines += table(["run", "case", "sample", "flip", "", "", "checks"], rows) if rows else []
+    lines += table(["run", "case", "sample", "flip", "score", "", "", "checks"], rows) if rows else []
+    lines += in_no_flip(rescored)
     lines += [f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in rescored["missed"]]
     lines += [
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
@@ -256,6 +265,12 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
     return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"]
+
+
+def in_no_flip(told: Mapping[str, Any]) -> list[str]:
+    """Which changes of an entry no flip comes from, in a line; none where every change has one."""
+    changes = ", ".join(f"{one['check']} ({one['fix']})" for one in told["in_no_flip"])
+    return [f"no flip comes from: {changes}"] if changes else []
 
 
 def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:

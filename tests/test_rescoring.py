@@ -74,6 +74,24 @@ def test_an_expected_flip_is_counted_and_carried_verdicts_are_marked(tmp_path: P
     assert {(v.case_id, v.check_id): v.origin for v in view.verdicts}["c-2", "says"] == "carried"
 
 
+def test_a_flip_tells_its_scores_and_a_change_that_flips_nothing_is_named(tmp_path: Path) -> None:
+    named = "- {id: named, check: mentions, all_of: [number], critical: true}\n- {id: short"
+    strict = SUITE.replace("- {id: short", named)
+    run = stored_run(tmp_path, {"c-1": ["four", "a number: four"]}, suite_text=strict)
+    milder = strict.replace(", critical: true}\n- {id: short", "}\n- {id: short, description: brief")
+    changes = (
+        "changes: [{check: named, fix: criticality, reason: not asked}, {check: short, fix: description, reason: w}]"
+    )
+    entry = re.sub(r"changes: .*", changes, ENTRY).replace("sample: 2", "sample: 1")
+    given = files(tmp_path, milder, entry, read=[run], items=[("c-1", 1, "pass")], cause="wrong-scope")
+    seen, done = preview([run], *given), rescore([run], *given).as_dict()
+    assert [f["score"] for f in done["flips"]] == [f["score"] for f in seen.as_dict()["flips"]] == [[2 / 3, 2 / 3]]
+    assert done["in_no_flip"] == seen.as_dict()["in_no_flip"] == [{"check": "short", "fix": "description"}]
+    for lines in (rescored_lines(done), preview_lines(seen)):
+        assert any("0.667 -> 0.667" in line for line in lines)
+        assert "no flip comes from: short (description)" in lines
+
+
 def test_the_original_keeps_every_byte_and_the_entry_is_twice_the_same(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     before = {p.name: p.read_bytes() for p in run.folder.iterdir()}

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evallib.entries import Lock, Override, Rescoring
+from evallib.entries import Change, Lock, Override, Rescoring
 from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.locks import standing_locks
@@ -101,12 +101,25 @@ def told(entry: Rescoring | None, runs: Sequence[RescoredRun]) -> dict[str, Any]
         "carried": sum(one.carried for one in runs),
         "outdated": sorted({check for one in runs for check in one.outdated}),
         "flips": flips if entry else [{**flip, "expected": None} for flip in flips],
+        "in_no_flip": _in_no_flip(entry, runs) if entry else [],
         "unexpected": [flip for flip in flips if not flip["expected"]] if entry else [],
         "missed": [missed for one in runs for missed in one.missed],
         "elsewhere": [e.model_dump() for e in expects if e.run not in here],
         "reverse": [flip for flip in flips if flip["to"] == "fail"],
         "unread": [flip for flip in flips if flip["read"] == "unread"],
     }
+
+
+def _in_no_flip(entry: Rescoring, runs: Sequence[RescoredRun]) -> list[dict[str, str]]:
+    """The changes of checks that no flip comes from: of a description alone, or of what decides nothing there."""
+    moved = {(check, flip.case_id) for one in runs for flip in one.flips for check in flip.checks}
+    cases = {case for one in runs for case in one.run.plan["cases"]}
+
+    def flips_nothing(change: Change) -> bool:
+        return change.fix == "description" or not any((change.check, case) in moved for case in change.cases or cases)
+
+    still = (change for change in entry.changes if change.fix != "pass-rule" and flips_nothing(change))
+    return [{"check": change.check, "fix": change.fix} for change in still]
 
 
 def changed_suite(suite_path: Path, *, trust_code: bool = False) -> tuple[Suite, bytes]:

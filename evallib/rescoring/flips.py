@@ -11,7 +11,7 @@ from evallib.adjudication import read_state
 from evallib.checks.extraction import spoken
 from evallib.entries import Expectation, Rescoring
 from evallib.records import Outcome, Sample, SampleKey, Verdict
-from evallib.scoring import fold
+from evallib.scoring import fold, fold_all
 from evallib.standing import Readings, Stand
 from evallib.store import Run
 from evallib.suite import Suite
@@ -48,6 +48,8 @@ class Flip:
     turns: tuple[Turn, ...]
     """Checks whose verdict or criticality changed."""
     expected: bool
+    scores: tuple[float | None, float | None] = (None, None)
+    """By strict and rescored: an outcome may flip where a check merely decides no longer, and the score stays."""
     read: ReadWord | Literal[""] = ""
     """`read` where people say what it now is, `contradicted` where they say otherwise; empty before one looked."""
     readings: tuple[str, ...] = ()
@@ -71,6 +73,7 @@ class Flip:
             "sample": self.sample,
             "from": self.before,
             "to": self.after,
+            "score": list(self.scores),
             "checks": list(self.checks),
             "expected": self.expected,
             "read": self.read,
@@ -102,9 +105,14 @@ def find_flips(run: Run, suite: Suite, batch: Batch, expected: Collection[tuple[
         return
     old, new = ([v for v in one if (v.case_id, v.sample) in turned] for one in (batch.before, batch.after))
     turns = _turns(old, new, all_count="top" in {run.suite.pass_rule, suite.pass_rule})
+    samples = [sample for sample in batch.samples if sample.key in turned]
+    was, now = fold_all(samples, old, run.suite.pass_rule), fold_all(samples, new, suite.pass_rule)
     for key in (key for key in batch.strict if key in turned):
         word = batch.rescored[key]
-        yield Flip(run.id, *key, batch.strict[key], word, tuple(turns.get(key, ())), (*key, word) in expected)
+        yield Flip(
+            run.id, *key, batch.strict[key], word, tuple(turns.get(key, ())), (*key, word) in expected,
+            (was[key].score, now[key].score),
+        )  # fmt: skip
 
 
 def missed_flips(run: Run, expects: Iterable[Expectation], flips: Iterable[Flip]) -> tuple[dict[str, Any], ...]:
