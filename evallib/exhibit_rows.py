@@ -167,6 +167,7 @@ def flip_rows(row: Mapping[str, Any]) -> Iterator[list[Any]]:
         word += ", reverse" if flip["to"] == "fail" else ""
         word += ", UNREAD" if flip.get("read") == "unread" else ""
         checks = ", ".join(flip["checks"])
-        yield [flip["case_id"], flip["sample"], flip["from"], flip["to"], checks, word]
+        score = " to ".join("—" if one is None else f"{one:.3f}" for one in flip.get("score", ()))
+        yield [flip["case_id"], flip["sample"], flip["from"], flip["to"], score, checks, word]
     for missed in row["missed"]:
-        yield [missed["case"], missed["sample"], "", "", "", f"MISSED, expected {missed['to']}"]
+        yield [missed["case"], missed["sample"], "", "", "", "", f"MISSED, expected {missed['to']}"]

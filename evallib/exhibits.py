@@ -244,7 +244,9 @@ class Exhibits:
         import pandas as pd
 
         rows = [[one.name, self._label(one), *row] for one in self._rescorings for row in flip_rows(self._row(one))]
-        return pd.DataFrame(rows, columns=["entry", "label", "case", "sample", STRICT, _RESCORED, "checks", "flip"])
+        return pd.DataFrame(
+            rows, columns=["entry", "label", "case", "sample", STRICT, _RESCORED, "score", "checks", "flip"]
+        )
 
     def view(self, name: str) -> Figures:
         """The figures of one view; InputError lists those there are."""

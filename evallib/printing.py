@@ -11,6 +11,7 @@ from evallib.entries import Plan, Reading, Rubric
 from evallib.judges import stored_votes
 from evallib.masking import Masks, masks_of
 from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, Verdict
+from evallib.rescoring.changes import UNPUBLISHED
 from evallib.standing import live_entries, standing_readings, why_stale
 from evallib.stdout import counted, visible
 from evallib.store import LoggedEntry, Run
@@ -30,6 +31,7 @@ __all__ = [
     "sample_lines",
     "sample_table",
     "table",
+    "unpublished_lines",
     "views_table",
 ]
 
@@ -252,7 +254,7 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
         for f in rescored["flips"]
     ]
     lines += table(["run", "case", "sample", "flip", "score", "", "", "checks"], rows) if rows else []
-    lines += in_no_flip(rescored)
+    lines += [*in_no_flip(rescored), *unpublished_lines(rescored)]
     lines += [f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in rescored["missed"]]
     lines += [
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
@@ -265,6 +267,12 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
     return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"]
+
+
+def unpublished_lines(told: Mapping[str, Any]) -> list[str]:
+    """Of which runs nobody can say what the criteria were that are changed, in a line; none where all are known."""
+    runs = ", ".join(told["unpublished"])
+    return [f"the criteria of the recorded verdicts of {runs} {UNPUBLISHED}"] if runs else []
 
 
 def in_no_flip(told: Mapping[str, Any]) -> list[str]:

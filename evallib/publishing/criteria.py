@@ -8,6 +8,7 @@ from typing import Any
 
 from evallib.entries import Change, Rescoring
 from evallib.records import POST_HOC_LABEL, whole_seconds
+from evallib.rescoring.changes import UNPUBLISHED
 from evallib.rescoring.entry import rescoring_label
 from evallib.stdout import counted
 from evallib.store import LoggedEntry, Run
@@ -28,7 +29,7 @@ def criteria_changelog(runs: Sequence[Run], entries: Sequence[LoggedEntry]) -> s
     ids = {run.id for run in runs}
     made = [(id_, e) for id_, e in entries if isinstance(e, Rescoring) and any(row["run"] in ids for row in e.runs)]
     checks = dict.fromkeys(change.check for _, entry in made for change in entry.changes)
-    lines = ["# Changelog of criteria", "", *_before(runs)]
+    lines = ["# Changelog of criteria", "", *_before(runs), *_unpublished(runs)]
     for check in sorted(checks):
         lines += [f"## {quiet(check)}", ""]
         for id_, entry in made:
@@ -46,6 +47,14 @@ def _before(runs: Sequence[Run]) -> Iterator[str]:
     if said:
         yield from ("Before any answer was read:", "")
         yield from (f"- {quiet(date)} · {quiet(suite)}: {quiet(note)}" for suite, date, note in sorted(said))
+        yield ""
+
+
+def _unpublished(runs: Sequence[Run]) -> Iterator[str]:
+    """Of which runs nobody can say what the criteria were that are changed here."""
+    names = ", ".join(f"`{run.id}`" for run in runs if run.suite.recorded)
+    if names:
+        yield f"The recorded verdicts of {names} came from criteria that {UNPUBLISHED}."
         yield ""
 
 

@@ -101,6 +101,7 @@ def told(entry: Rescoring | None, runs: Sequence[RescoredRun]) -> dict[str, Any]
         "carried": sum(one.carried for one in runs),
         "outdated": sorted({check for one in runs for check in one.outdated}),
         "flips": flips if entry else [{**flip, "expected": None} for flip in flips],
+        "unpublished": [one.run.id for one in runs if one.run.suite.recorded],
         "in_no_flip": _in_no_flip(entry, runs) if entry else [],
         "unexpected": [flip for flip in flips if not flip["expected"]] if entry else [],
         "missed": [missed for one in runs for missed in one.missed],

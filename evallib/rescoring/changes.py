@@ -15,6 +15,7 @@ from evallib.store import Run
 from evallib.suite import Suite
 
 __all__ = [
+    "UNPUBLISHED",
     "criteria_digests",
     "decides_alike",
     "listed_changes",
@@ -52,6 +53,10 @@ _IN_WORDS = {
     "added": "the check is new there",
     "removed": "the check is gone there",
 }
+
+
+UNPUBLISHED = "are not at hand: what a change was from, and so of which kind it is, is the word of its entry"
+"""Of the criteria that recorded verdicts came from."""
 
 
 def criteria_digests(runs: Sequence[Run], suite: Suite) -> list[str]:
