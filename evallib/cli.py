@@ -410,6 +410,9 @@ def _add_keeping(commands: Any) -> None:
     importer.add_argument("--run-id", metavar="ID")
     importer.add_argument("--out", type=Path, metavar="FILE", help="where a suite is written")
     importer.add_argument(
+        "--questions", type=Path, metavar="FILE", help="berth: the criteria, which say what the answers were asked"
+    )
+    importer.add_argument(
         "--tools", type=Path, metavar="FILE", help="adk-evalset: the target's tools, to check names by"
     )
     verify = _command(commands, "verify", "verify", "hash every stored file again, and check the log")

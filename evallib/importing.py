@@ -14,14 +14,18 @@ Arguments = argparse.Namespace
 
 def import_(given: Arguments) -> int:
     """Bring in runs, a suite, or readings that other tools recorded."""
-    from evallib.importers import import_run
+    from evallib.importers import import_run, read_berth
     from evallib.store import import_run as store_run
 
+    if given.questions and given.format != "berth":
+        raise InputError(
+            f"--questions is of `berth`, whose records do not say what was asked; leave it out of {given.format}"
+        )
     if given.format in ("adk-evalset", "berth-suite"):
         return _import_suite(given)
     if given.format == "berth-readings":
         return _import_readings(given)
-    found = import_run(given.format, given.path)
+    found = read_berth(given.path, given.questions) if given.questions else import_run(given.format, given.path)
     run_id = given.run_id or str(found.source["set"])
     stored = store_run(
         given.data,

@@ -10,7 +10,7 @@ import pytest
 
 from evallib.cli import main
 from evallib.errors import InputError
-from evallib.importers import import_run, read_berth_readings, read_berth_suite
+from evallib.importers import import_run, read_berth, read_berth_readings, read_berth_suite
 from evallib.scoring import score_samples
 from evallib.suite import parse_suite
 from tests.sources import ROOT, SETS, SHARED, changed, criteria, outcomes, real, record, write_berth, write_criteria
@@ -66,6 +66,22 @@ def test_the_suite_of_an_import_describes_the_recorded_checks(tmp_path):
     assert suite.recorded
     assert (calm.id, calm.check, calm.description, calm.critical) == ("calm", "recorded", "stays calm", True)
     assert (brief.critical, brief.weight) == (False, 1.0)
+
+
+def test_questions_come_from_the_criteria_and_are_shown_to_readers(tmp_path):
+    path, questions = write_berth(tmp_path, record()), write_criteria(tmp_path, criteria())
+    imported = read_berth(path, questions)
+    (case,) = parse_suite(imported.suite_yaml, "s").cases
+    assert [step.ask for step in case.steps] == ["Where?", "Sure?"]
+    assert case.question == parse_suite(read_berth_suite(questions), "s").by_id["night"].question
+    assert imported.source["questions"]["path"] == "checks.json"
+    with pytest.raises(InputError, match=r"no scenario 'day'.*leave --questions out"):
+        read_berth(write_berth(tmp_path, record("day")), questions)
+
+
+def test_questions_are_of_berth_alone(tmp_path, capsys):
+    assert main(["import", "berth-suite", "x", "--questions", "y", "--out", str(tmp_path / "z")]) == 2
+    assert "--questions is of `berth`" in capsys.readouterr().err
 
 
 def test_absurd_repeats_are_refused_in_one_sentence(tmp_path, capsys):

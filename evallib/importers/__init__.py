@@ -27,6 +27,7 @@ __all__ = [
     "import_run",
     "importer_for",
     "read_adk_evalset",
+    "read_berth",
     "read_berth_readings",
     "read_berth_suite",
 ]

@@ -20,6 +20,7 @@ from evallib.importers.base import (
     read_source,
     recorded_suite,
 )
+from evallib.importers.berth_suite import Questions, read_berth_questions
 from evallib.records import Sample, ToolCall, Turn, Usage, Verdict
 
 __all__ = ["read_berth"]
@@ -27,8 +28,12 @@ __all__ = ["read_berth"]
 _FORMAT = "berth"
 
 
-def read_berth(path: Path) -> Imported:
-    """The run in a results file, or in `results.jsonl` of a folder: case = scenario, sample = repeat."""
+def read_berth(path: Path, questions: Path | None = None) -> Imported:
+    """The run in a results file, or in `results.jsonl` of a folder: case = scenario, sample = repeat.
+
+    Records do not say what was asked; `questions` is a file of Berth's criteria, which does.
+    """
+    asked = read_berth_questions(questions) if questions else None
     file = read_source(path, inside="results.jsonl")
     records = list(_records(file))
     first = records[0].fields
@@ -38,11 +43,11 @@ def read_berth(path: Path) -> Imported:
     records.sort(key=lambda one: (places[one.case_id], one.repeat))
     target = {"kind": "import", "format": _FORMAT, **{key: first.value.get(key) for key in _TARGET}}
     return Imported(
-        recorded_suite(set_name, f"Berth result set {set_name}, verdicts as recorded", _cases(records)),
+        recorded_suite(set_name, f"Berth result set {set_name}, verdicts as recorded", _cases(records, asked)),
         tuple(_sample(record) for record in records),
         tuple(verdict for record in records for verdict in record.verdicts),
         target,
-        file.identity(_FORMAT, set_name),
+        {**file.identity(_FORMAT, set_name), **_origin(asked)},
     )
 
 
@@ -158,9 +163,21 @@ def _refuse_mixtures(records: list[_Record]) -> None:
                 one.fields.fail(f"check {verdict.check_id!r} is not critical in every repeat; these are two criteria")
 
 
-def _cases(records: list[_Record]) -> list[dict[str, Any]]:
+def _origin(asked: Questions | None) -> dict[str, Any]:
+    """Which file the questions are from, for the `source` of the import."""
+    return {"questions": {"path": asked.file.name, "sha256": asked.file.sha256}} if asked else {}
+
+
+def _cases(records: list[_Record], asked: Questions | None) -> list[dict[str, Any]]:
     """One case per scenario with the union of its records' checks; those of errored records come last."""
     cases: dict[str, dict[str, Any]] = {one.case_id: {"id": one.case_id} for one in records}
+    if asked is not None:
+        if unasked := [name for name in cases if name not in asked.steps]:
+            raise InputError(
+                f"{asked.file.path}: holds no scenario {unasked[0]!r}, which the records answer; name the file of "
+                "their criteria, or leave --questions out"
+            )
+        cases = {name: {**case, "steps": asked.steps[name]} for name, case in cases.items()}
     for one in records:
         if one.category:
             cases[one.case_id]["tags"] = [one.category]

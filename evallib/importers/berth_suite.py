@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evallib.errors import InputError
-from evallib.importers.base import Fields, escape, identifier, parse_json, printable, read_source
+from evallib.importers.base import Fields, SourceFile, escape, identifier, parse_json, printable, read_source
 from evallib.strict_yaml import dump_yaml
 from evallib.suite import parse_suite
 
-__all__ = ["read_berth_suite"]
+__all__ = ["Questions", "read_berth_questions", "read_berth_suite"]
 
 _HEADER = """\
 # Made by `evallib import berth-suite` from {name} (sha256 {sha256}).
@@ -28,12 +28,33 @@ _MERGED_TOOLS = {"describe_resource": ["get_resource"]}
 """Berth merged two tools: its older traces call the one on the left by the names on the right."""
 
 
-def read_berth_suite(path: Path) -> str:
-    """The suite, as YAML text, of the criteria in `path`: one case per scenario that has checks."""
+class Questions(NamedTuple):
+    """What scenarios ask, as they were published: records of a run do not say it."""
+
+    file: SourceFile
+    steps: dict[str, list[dict[str, str]]]
+    """By scenario."""
+
+
+def read_berth_questions(path: Path) -> Questions:
+    """What the scenarios of Berth's criteria in `path` ask."""
+    file, criteria = _read(path)
+    asking = ((name, criteria.part(name)) for name in criteria.value)
+    steps = {name: _steps(entry) for name, entry in asking if any(entry.parts("checks"))}
+    return Questions(file, steps)
+
+
+def _read(path: Path) -> tuple[SourceFile, Fields]:
     file = read_source(path)
     criteria = Fields.of(escape(parse_json(file.text, str(path)), file.text).value, str(path))
     if "runId" in criteria.value:
         raise InputError(f"{path}: a record of a run, not criteria; use `evallib import berth`")
+    return file, criteria
+
+
+def read_berth_suite(path: Path) -> str:
+    """The suite, as YAML text, of the criteria in `path`: one case per scenario that has checks."""
+    file, criteria = _read(path)
     cases = [case for name in criteria.value if (case := _case(name, criteria.part(name))) is not None]
     if not cases:
         raise InputError(f"{path}: holds no scenario with checks; expected Berth's checks.json")
