@@ -69,13 +69,15 @@ def keys(case: str) -> str:
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
     folder = tmp_path_factory.mktemp("guide")
     given = {"BERTH": str(SHARED / "berth"), "CALLS": str(folder / "calls"), "PYTHONUNBUFFERED": "1"}
-    with (folder / "complaints").open("w") as complaints:
-        process = subprocess.Popen(
+    with (
+        (folder / "complaints").open("w") as complaints,
+        subprocess.Popen(
             ["bash", "-c", WRAPPED % sys.executable + commands()], cwd=folder, env={**os.environ, **given}, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints,
-        )  # fmt: skip
+        ) as process,
+    ):  # fmt: skip
         said = "".join(answered(process))
-    assert process.wait() == 0, (folder / "complaints").read_text()
+    assert process.returncode == 0, (folder / "complaints").read_text()
     calls = [line.partition(" ") for line in (folder / "calls").read_text().splitlines()]
     return Followed(
         folder / "relived", said, [(int(status), words) for status, _, words in calls],
@@ -87,13 +89,16 @@ def answered(process: subprocess.Popen[str]) -> Iterator[str]:
     """What the commands print, while somebody reads each answer as it is shown, and stops after the last."""
     assert process.stdin
     assert process.stdout
-    read = set()
+    read, item = set(), False
     for line in process.stdout:
         yield line
-        if shown := re.match(r"arm A, (\S+) · 1$", line):
-            process.stdin.write(keys(shown[1]) if shown[1] not in read else "q\n")
+        if item:  # `arm A, CASE · 1`, and the run's name once all is read; anything else ends the sitting
+            shown = re.match(r"\S+.*, (\S+) · 1$", line)
+            case = shown[1] if shown else ""
+            process.stdin.write("q\n" if case in {"", *read} else keys(case))
             process.stdin.flush()
-            read.add(shown[1])
+            read.add(case)
+        item = "Item " in line and "blind" in line
 
 
 def test_every_command_does_what_the_guide_says_of_it(followed: Followed) -> None:
