@@ -201,21 +201,18 @@ class RescoreExhibits:
         return {case: passes[case] / self.run.plan["cases"][case] for case, _ in view.states}
 
 
-def open_rescoring(run: str, *, data: str | Path, adjudications: str | Path, suite: str = "") -> RescoreExhibits:
-    """A run with its rescorings and readings; with `suite`, what that suite would do to it. Folders as `base_folder`.
+def open_rescoring(run: str, *, data: str | Path, adjudications: str | Path, change: str = "") -> RescoreExhibits:
+    """A run with its rescorings and readings; with `change`, what that would do to it. Folders as `base_folder`.
 
-    An `entry.yaml` beside the suite says what is expected. A preview leaves its stamp, as on the command line.
+    `change` is the path of a suite, and perhaps after a comma that of an entry. A preview leaves its stamp, as on the
+    command line.
     """
+    suite, _, entry = (part.strip() for part in change.partition(","))
     base = base_folder(data)
     exhibits = open_exhibits(run, data=data, adjudications=adjudications)
     log = base / adjudications
-    impact = preview([exhibits.run], base / suite, _entry_beside(base / suite), log) if suite else None
+    impact = preview([exhibits.run], base / suite, base / entry if entry else None, log) if suite else None
     return RescoreExhibits(exhibits, read_log(log), impact)
-
-
-def _entry_beside(suite: Path) -> Path | None:
-    entry = (suite if suite.is_dir() else suite.parent) / "entry.yaml"
-    return entry if entry.is_file() else None
 
 
 def _frame(rows: Iterable[Mapping[str, Any]], none: str = "") -> pd.DataFrame:

@@ -20,8 +20,8 @@ from tests.test_rescoring import WIDER, files
 ANSWERS = {"c-1": ["four", "it is 4", "five"], "c-2": ["five", "six"]}
 
 
-def shown(tmp_path: Path, suite: str = "") -> RescoreExhibits:
-    return open_rescoring("r-1", data=tmp_path, adjudications=tmp_path / "log", suite=suite)
+def shown(tmp_path: Path, suite: str = "", entry: str = "") -> RescoreExhibits:
+    return open_rescoring("r-1", data=tmp_path, adjudications=tmp_path / "log", change=f"{suite}, {entry}")
 
 
 @pytest.fixture
@@ -143,10 +143,11 @@ def test_a_named_suite_is_previewed_and_drawn_and_nothing_is_rescored(tmp_path: 
     assert not run.rescorings
 
 
-def test_an_entry_beside_the_suite_says_what_was_foretold(tmp_path: Path) -> None:
+def test_an_entry_after_the_suite_says_what_was_foretold(tmp_path: Path) -> None:
     stored_run(tmp_path, ANSWERS)
     files(tmp_path)
-    (flip,) = shown(tmp_path, suite=str(tmp_path / "new.yaml")).preview().to_dict("records")
+    paths = {"suite": str(tmp_path / "new.yaml"), "entry": str(tmp_path / "entry.yaml")}
+    (flip,) = shown(tmp_path, **paths).preview().to_dict("records")
     assert flip["foretold"] == "expected"
 
 

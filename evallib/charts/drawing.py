@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from evallib.caption import counts_words, joined
+from evallib.caption import counts_words, joined, short
 from evallib.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,15 +86,10 @@ def about(*summaries: Mapping[str, Any]) -> list[About]:
             one["label"] or "",
             counts_words(one),
             (one["origin"] or {}).get("criteria", ""),
-            _short(one),
+            short(one),
         )
         for one in summaries
     ]
-
-
-def _short(summary: Mapping[str, Any]) -> str:
-    """The caption without what the readings of its runs were in full: the label has them in short."""
-    return str(summary["caption"]).removesuffix(str(summary.get("read_words", ""))).strip()
 
 
 def marked(rows: Sequence[Mapping[str, Any]], said: Sequence[About], view: str = "") -> list[dict[str, Any]]:
