@@ -12,7 +12,7 @@ from typing import Any
 
 from evallib.stdout import counted
 
-__all__ = ["NOT_NAMED", "Made", "Origin", "caption", "counts_words", "joined", "judge_words"]
+__all__ = ["NOT_NAMED", "Made", "Origin", "caption", "counts_words", "joined", "judge_words", "short"]
 
 NOT_NAMED = "not named"
 
@@ -74,6 +74,11 @@ def caption(summary: Mapping[str, Any], origin: Origin | None = None, remark: st
         *_remarks(summary),
     ]
     return " ".join(parts)
+
+
+def short(summary: Mapping[str, Any]) -> str:
+    """The caption without what the readings of its runs were in full: the label has them in short."""
+    return str(summary["caption"]).removesuffix(str(summary.get("read_words", ""))).strip()
 
 
 def counts_words(summary: Mapping[str, Any]) -> str:

@@ -358,17 +358,19 @@ def _add_planning(adjudicate: argparse.ArgumentParser) -> None:
 
 def _add_reporting(commands: Any) -> None:
     rescore = _command(commands, "rescore", "rescore", "apply changed criteria to stored runs, beside the original")
-    rescore.add_argument("run", nargs="+")
+    rescore.add_argument("run", nargs="*", help="left out with --preview: every run of --data that used the suite")
     rescore.add_argument("--suite", type=suite_path, required=True)
-    rescore.add_argument("--entry", type=Path, required=True)
+    rescore.add_argument("--entry", type=Path, help="who changes what and why; a preview needs none")
     rescore.add_argument("--preview", action="store_true", help="show what would flip and write nothing but a stamp")
+    queue = "with --preview and --by: a reading plan of the unread flips, and none of them shown"
+    rescore.add_argument("--queue", action="store_true", help=queue)
     _trust_code(rescore)
     rescore.add_argument(
         "--judge", metavar="T", help="ask judges that ask something new: scripted[:FILE] or chat:URL#MODEL"
     )
     rescore.add_argument("--judge-jobs", type=int, default=4, metavar="J", help="judge calls in flight (default 4)")
     rescore.add_argument("--override", metavar="REASON", help="accept the flips that nobody read, with --by NAME")
-    rescore.add_argument("--by", default="", metavar="NAME", help="who accepts them")
+    rescore.add_argument("--by", default="", metavar="NAME", help="who accepts them, or who asks for the queue")
     _json(rescore)
     report = _command(commands, "report", "report", "execute the notebooks into one self-contained HTML page per run")
     report.add_argument("run", nargs="+")

@@ -7,18 +7,20 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
+from evallib.amending import rescore
 from evallib.auditing import agreement
 from evallib.authoring import calibrate, regressions, seal, validate
 from evallib.collector import collector_paused
 from evallib.comparing import compare
 from evallib.errors import InputError
+from evallib.importing import import_
 from evallib.keeping import verify
 from evallib.reviewing import adjudicate
 from evallib.ruling import close, criteria, lock
-from evallib.stdout import counted, print_json, print_lines, visible
+from evallib.stdout import print_json, print_lines, visible
 
 __all__ = [
     "adjudicate", "agreement", "calibrate", "close", "compare", "criteria", "demo", "gate", "import_", "lock",
@@ -251,6 +253,8 @@ def gate(given: Arguments) -> int:
     from evallib.figures import load_figures, load_gate
 
     figures = load_figures([given.run], given.view, given.data, given.adjudications, for_aggregates=True)
+    if given.gate and figures.sealed:
+        raise InputError("a sealed holdout is decided by its suite's own gate; other thresholds would sound it out")
     most = max(figures.views[0].run.plan["cases"].values())
     other = load_gate(given.gate, figures.suite, most) if given.gate else None
     decision = figures.decision(other)
@@ -259,48 +263,6 @@ def gate(given: Arguments) -> int:
     else:
         print_lines(decision.lines())
     return 1 if given.exit_code and decision.decision != "pass" else 0
-
-
-def rescore(given: Arguments) -> int:
-    """Apply changed criteria to stored runs."""
-    from evallib.panel import jury_for
-    from evallib.printing import rescored_lines
-    from evallib.rescoring.apply import rescore as apply
-    from evallib.rescoring.rules import Acceptance
-    from evallib.store import open_run, read_log
-
-    runs = [open_run(reference, given.data) for reference in given.run]
-    if len({found.id for found in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
-    if given.by and given.override is None:
-        raise InputError(
-            "--by says who accepts unread flips, with --override REASON; who changes criteria stands in the entry"
-        )
-    acceptance = None if given.override is None else Acceptance(given.override, given.by)
-    asking = jury_for(given.judge, given.suite, given.data, jobs=given.judge_jobs, tell=_tell) if given.judge else None
-    with asking or nullcontext() as jury:
-        rescored = apply(
-            runs, given.suite, given.entry, given.adjudications,
-            preview=given.preview, trust_code=given.trust_code, jury=jury, acceptance=acceptance,
-        )  # fmt: skip
-    if given.json:
-        print_json(rescored.as_dict())
-    else:
-        print_lines(rescored_lines(rescored.as_dict()))
-        if rescored.logged is not None:
-            print_lines(["", *_record(rescored, read_log(given.adjudications))])
-    return 0
-
-
-def _record(rescored: Any, log: Any) -> list[str]:
-    """How its author's predictions came out so far, and how often each check it changes was amended."""
-    from evallib.criteria_lines import record_lines
-    from evallib.rescoring.ledger import amendments, predictions
-
-    changed = {change.check for change in rescored.entry.changes}
-    ledger = amendments([one.run for one in rescored.runs], log)
-    records = [one for one in predictions(log) if one.author == rescored.entry.author]
-    return record_lines(records, [one for one in ledger if one.check in changed])
 
 
 def report(given: Arguments) -> int:
@@ -348,74 +310,6 @@ def track(given: Arguments) -> int:
         print_json(tracked.as_json())
     else:
         print_lines(tracked.lines())
-    return 0
-
-
-def import_(given: Arguments) -> int:
-    """Bring in runs, a suite, or readings that other tools recorded."""
-    from evallib.importers import import_run
-    from evallib.store import import_run as store_run
-
-    if given.format in ("adk-evalset", "berth-suite"):
-        return _import_suite(given)
-    if given.format == "berth-readings":
-        return _import_readings(given)
-    found = import_run(given.format, given.path)
-    run_id = given.run_id or str(found.source["set"])
-    stored = store_run(
-        given.data,
-        run_id,
-        found.suite_yaml,
-        found.samples,
-        found.verdicts,
-        target=found.target,
-        source=found.source,
-        skipped=found.skipped,
-    )
-    cases = len({sample.case_id for sample in found.samples})
-    verdicts = counted(len(found.verdicts), "recorded verdict")
-    counts = f"{counted(len(found.samples), 'sample')} of {counted(cases, 'case')}, {verdicts}"
-    skipped = [f"  skipped: {' '.join(line.split())}" for line in found.skipped]
-    print_lines([f"run {stored.id} in {stored.folder}: {counts}", *skipped])
-    return 0
-
-
-def _import_suite(given: Arguments) -> int:
-    from evallib.importers import read_adk_evalset, read_berth_suite
-    from evallib.store.files import write_new
-    from evallib.suite import parse_suite
-
-    if given.out is None:
-        raise InputError(f"{given.format} writes a suite file; name it with --out FILE")
-    if given.out.is_dir():
-        raise InputError(f"--out {given.out}: is a folder; name a file in it")
-    adk = given.format == "adk-evalset"
-    text = read_adk_evalset(given.path, given.tools) if adk else read_berth_suite(given.path)
-    suite = parse_suite(text, str(given.out))
-    write_new(given.out, text.encode())
-    counts = f"{counted(len(suite.cases), 'case')}, {counted(len(suite.check_ids()), 'check')}"
-    print_lines([f"suite {suite.suite} in {given.out}: {counts}"])
-    return 0
-
-
-def _import_readings(given: Arguments) -> int:
-    from evallib.adjudication import attach_published
-    from evallib.entries import Reading
-    from evallib.importers import read_berth_readings
-    from evallib.store import read_log, readable_runs
-
-    published = read_berth_readings(given.path)
-    attached = attach_published(
-        readable_runs(given.data), published, read_log(given.adjudications), given.adjudications, given.path.name
-    )
-    new, known, absent = attached
-    to = ", ".join(dict.fromkeys(entry.run for _, entry in new if isinstance(entry, Reading)))
-    counts = f"{len(new)} attached, {len(known)} already there, {len(absent)} of runs not present"
-    print_lines([
-        f"{counted(len(published), 'reading')}: {counts}",
-        *([f"  attached to {to}"] if to else []),
-        *(f"  not present: {one.set} {one.scenario} {one.repeat} ({one.reading})" for one in absent),
-    ])  # fmt: skip
     return 0
 
 

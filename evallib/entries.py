@@ -200,6 +200,9 @@ class Plan(_Entry):
     """Ids of the plans of the same items that it stands in for."""
     reason: str = ""
     """Why it replaces them."""
+    flips_of: str = ""
+    """Digest of the changed suite whose unread flips it holds, among as many answers that do not flip; no share is
+    estimated from it. Empty where a plan is a draw."""
 
     @model_validator(mode="after")
     def _replaces_with_a_reason(self) -> Self:

@@ -23,6 +23,7 @@ __all__ = [
     "plan_lines",
     "progress_bar",
     "reading_lines",
+    "regression_lines",
     "rescored_lines",
     "sample_lines",
     "sample_table",
@@ -211,10 +212,9 @@ def _about(logged: LoggedEntry) -> str:
 
 def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
     """Counts, then every flip by name, then what was expected and did not happen."""
-    what = "preview, no verdict written, only a stamp" if rescored["preview"] else "rescored"
     lines = [
         (
-            f"{what} ({rescored['label']}): {counted(rescored['recomputed'], 'verdict')} recomputed, "
+            f"rescored ({rescored['label']}): {counted(rescored['recomputed'], 'verdict')} recomputed, "
             f"{rescored['carried']} carried over"
         ),
         (
@@ -249,17 +249,17 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
         for e in rescored["elsewhere"]
     ]
-    lines += _regression_lines(rescored["regressions"])
-    lines += [f"the rescoring itself would be refused: {said}" for said in rescored["would_refuse"]]
+    lines += regression_lines(rescored["regressions"])
     lines.append(rescored["rule"])
     if rescored["own_readings_only"]:
         lines.append("licensed by nobody's reading but its author's own")
     if rescored["predicted_after_preview"]:
         lines.append("the expected flips were edited after a preview: predicted after preview")
-    return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"] if rescored["entry"] else lines
+    return [*lines, f"entry {rescored['entry']}, view {rescored['view']}"]
 
 
-def _regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
+def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
+    """What a changed suite says of the answers beside it that people read."""
     if tried is None:
         return ["no answers that people read lie beside the new suite (`evallib regressions`): none were tried"]
     counts = f"{tried['tried']} of {counted(tried['answers'], 'answer')} that people read were tried"

@@ -2,12 +2,18 @@
 
 import hashlib
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from evallib.cli import main
+from evallib.publishing.bundle import make_bundle
+from evallib.publishing.proof import prove
+from evallib.selfchecks.regressions import load_regressions, try_regressions
 from evallib.store import open_run
+from evallib.suite import load_suite
 from tests.licensing import citing, read_each
 
 SETS = {
@@ -175,3 +181,33 @@ def test_tau_bench_has_its_published_figures(tmp_path: Path, shared: Path, capsy
     assert (summary["cases"], summary["planned"]) == (50, 200)
     assert list(summary["pass_hat"].values()) == pytest.approx([0.42, 0.273333333, 0.22, 0.20])
     assert list(summary["pass_at"].values()) == pytest.approx([0.42, 0.566666667, 0.66, 0.72])
+
+
+def test_what_was_read_teaches_the_published_criteria_which_then_hold_it(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = tmp_path / "suite.yaml"
+    suite.write_bytes((home / "suite.yaml").read_bytes())
+    capsys.readouterr()
+    call(home, "regressions", *SETS, "--suite", str(suite))
+    call(home, "regressions", *SETS, "--suite", str(suite), "--check")
+    loaded = load_suite(suite)
+    kept = load_regressions(suite, loaded).kept
+    assert len({one.key[:3] for one in kept if one.must == "pass"} & set(FLIPS)) == 7
+    trial = try_regressions(loaded, kept)
+    assert (trial.bad, trial.residue) == ((), ())
+    assert f"{len(kept)} added" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_both_rounds_are_published_with_their_label_and_prove_themselves(home: Path, tmp_path: Path) -> None:
+    made = make_bundle(list(SETS), tmp_path / "published", home / "data", home / "log", pages=False)
+    elsewhere = Path(shutil.move(made, tmp_path / "elsewhere"))
+    assert prove(elsewhere, redraw=False).problems == []
+    page = (elsewhere / "README.md").read_text()
+    for name, (samples, strict, rescored) in SETS.items():
+        for view, passed in (("strict", strict), ("rescored:", rescored), ("read", rescored)):
+            assert re.search(rf"\| {name} \| {view}\S* \| {passed / samples:.3f} \|", page), (name, view)
+    changes = (elsewhere / "criteria.md").read_text()
+    assert changes.count("\n## ") == len(CAUSES) + 1
+    assert "3 flips, 0 unexpected, 0 missed, 0 reverse" in changes

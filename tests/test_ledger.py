@@ -8,10 +8,11 @@ import pytest
 from evallib.adjudication import make_withdrawal
 from evallib.cli import main
 from evallib.locks import make_lock
+from evallib.rescoring.impact import preview
 from evallib.rescoring.ledger import REPLACE, amendments, dated_rescorings, predictions
 from evallib.rescoring.rules import Acceptance
 from evallib.store import append_entry, read_log
-from tests.licensing import read_each
+from tests.licensing import citing, read_each
 from tests.making import SUITE, stored_run
 from tests.ruled import ENTRY, NARROWER, WIDER, Home
 
@@ -42,7 +43,9 @@ def test_each_author_has_a_record_of_what_they_foretold(home: Home) -> None:
 
 def test_expectations_copied_from_a_preview_stand_in_the_record(home: Home) -> None:
     id_ = home.read()
-    home.rescore([id_], ENTRY.replace("sample: 2, to", "sample: 3, to"), preview=True)
+    (home.folder / "new.yaml").write_text(WIDER)
+    (home.folder / "entry.yaml").write_text(citing(ENTRY.replace("sample: 2, to", "sample: 3, to"), [id_]))
+    preview([home.run], home.folder / "new.yaml", home.folder / "entry.yaml", home.log)
     home.rescore([id_])
     assert predictions(read_log(home.log))[0].after_preview == 1
 
@@ -114,12 +117,12 @@ def test_the_command_prints_rule_locks_log_record_and_ledger(
     assert "no criterion of these runs was changed after their answers were read" in capsys.readouterr().out
     home.rescore([home.read(cause="other")], ENTRY.replace("good}", "good, judgement: true}"), NONE,
                  acceptance=Acceptance("none is zero", "Bo"))  # fmt: skip
-    append_entry(home.log, make_lock([home.run], author="Ann", reason="a comparison"))
+    append_entry(home.log, make_lock([home.run], author="Ann", reason="a\ncomparison"))
     assert main(["criteria", "suite.yaml", *stored]) == 0
     said = capsys.readouterr().out
     for line in (
         "the rule that comes with evallib holds, because the log has no RULE.yaml of its own",
-        "locked by Ann (",
+        "): a comparison",
         "chosen after reading the answers; 1 judgement call; 1 flip unread, accepted by Bo",
         "r-1: 2 flips: 1 expected, 1 unexpected, 0 missed, 0 from pass to fail",
         "widen says of c-1: a digit is as good (a judgement call)",

@@ -10,6 +10,7 @@ from evallib.cli import main
 from evallib.errors import InputError
 from evallib.records import Sample, ToolCall, Turn
 from evallib.rescoring.apply import rescore
+from evallib.rescoring.impact import preview
 from evallib.rescoring.lessons import learn, taught, untrue
 from evallib.runner import RunOptions, run_suite
 from evallib.selfchecks.regressions import Regressions, load_regressions, try_regressions
@@ -104,8 +105,8 @@ def test_a_widening_that_lets_a_known_bad_answer_pass_is_refused_in_any_casing(t
         rescore(*given)
     assert not (run.folder / "rescored").exists()
     assert len(read_log(tmp_path / "log")) == 1
-    preview = rescore(*given, preview=True).as_dict()
-    assert any("lets a known bad answer pass" in one for one in preview["would_refuse"])
+    seen = preview(*given).as_dict()
+    assert any("lets a known bad answer pass" in one for one in seen["would_refuse"])
 
 
 def test_a_rescoring_says_which_answers_were_tried_and_which_it_still_gets_wrong(tmp_path: Path) -> None:
@@ -114,7 +115,7 @@ def test_a_rescoring_says_which_answers_were_tried_and_which_it_still_gets_wrong
     wrong = SUITE.replace("{facts: [four]}", "{facts: [[four, vier]]}")
     folder(tmp_path, wrong)
     (tmp_path / "entry.yaml").write_text(ENTRY)
-    done = rescore([run], path, tmp_path / "entry.yaml", tmp_path / "log", preview=True).as_dict()["regressions"]
+    done = preview([run], path, tmp_path / "entry.yaml", tmp_path / "log").as_dict()["regressions"]
     assert (done["answers"], done["tried"], len(done["still_wrong"])) == (2, 2, 1)
 
 

@@ -12,6 +12,7 @@ from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.records import Verdict
 from evallib.rescoring.apply import Rescored, load_rescoring, rescore, rescore_run
+from evallib.rescoring.impact import Impact, preview
 from evallib.store import ReplyStore, Run, open_run
 from evallib.suite import parse_suite
 from tests.juries import jury_of
@@ -50,12 +51,17 @@ class Home(NamedTuple):
     folder: Path
     run: Run
 
-    def rescore(self, suite: str, jury: Jury | None = None, *, slug: str = "new", **more: Any) -> Rescored:
-        entry = self.licensed(more.pop("entry", ENTRY))
+    def rescore(self, suite: str, jury: Jury | None = None, *, slug: str = "new", entry: str = ENTRY) -> Rescored:
+        return rescore([self.run], *self.files(suite, slug, entry), jury=jury)
+
+    def preview(self, suite: str, jury: Jury | None = None, *, slug: str = "new") -> Impact:
+        return preview([self.run], *self.files(suite, slug, ENTRY), jury=jury)
+
+    def files(self, suite: str, slug: str, entry: str) -> tuple[Path, Path, Path]:
+        entry = self.licensed(entry)
         (self.folder / "new.yaml").write_text(suite)
         (self.folder / "entry.yaml").write_text(entry.replace("SLUG", slug))
-        paths = (self.folder / "new.yaml", self.folder / "entry.yaml", self.folder / "log")
-        return rescore([self.run], *paths, jury=jury, **more)
+        return self.folder / "new.yaml", self.folder / "entry.yaml", self.folder / "log"
 
     def licensed(self, entry: str) -> str:
         """The entry with a reading of the judge's verdict, and of the other check's, to cite."""
@@ -115,17 +121,20 @@ def test_another_rubric_without_a_judge_is_refused_and_previewed_as_not_scored(h
     with pytest.raises(InputError, match=r"judge 'q' of case 'c-1' asks something else.*--judge"):
         home.rescore(OTHER_RUBRIC)
     assert not home.run.rescorings
-    assert home.rescore(OTHER_RUBRIC, preview=True).as_dict()["recomputed"] == 2
+    assert home.preview(OTHER_RUBRIC).as_dict()["recomputed"] == 2
     assert {(v.status, v.value) for v in home.previewed(OTHER_RUBRIC)} == {("not_scored", None)}
 
 
 def test_another_rubric_is_asked_once_for_preview_and_rescorings_together(home: Home, asking: Any) -> None:
     counts = []
-    for slug, preview in [("one", True), ("one", False), ("two", False)]:
+    with asking() as (jury, seen):
+        impact = home.preview(OTHER_RUBRIC, jury, slug="one")
+    counts.append((len(seen), impact.judge_calls, impact.judge_replies_kept))
+    for slug in ("one", "two"):
         with asking() as (jury, seen):
-            done = home.rescore(OTHER_RUBRIC, jury, slug=slug, preview=preview)
+            done = home.rescore(OTHER_RUBRIC, jury, slug=slug)
         counts.append((len(seen), done.judge_calls, done.judge_replies_kept))
-        assert preview or [(v.raw, v.origin) for v in judged(done)] == [(5.0, "computed")] * 2
+        assert [(v.raw, v.origin) for v in judged(done)] == [(5.0, "computed")] * 2
     assert counts == [(6, 6, 0), (0, 0, 6), (0, 0, 6)]
     as_json = done.as_dict()
     assert (as_json["judge_calls"], as_json["judge_replies_kept"], as_json["recomputed"]) == (0, 6, 2)

@@ -87,6 +87,9 @@ def test_the_top_of_the_page_says_what_each_view_comes_to(loop):
     assert all("pass rate 0." in line and "gate " in line for line in lines)
     assert "2 of 4 samples passed" in lines[0]
     assert [POST_HOC_LABEL in line for line in lines] == [False, True, True]
+    (caption,) = re.findall('<p class="caption">(.*?)</p>', top)
+    assert "Suite small (digest" in caption
+    assert "machine " in caption
 
 
 def test_the_page_says_shared_sentences_once_and_nothing_to_whoever_sits_in_lab(loop):

@@ -7,15 +7,21 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evallib.checks.facts import Mentions
 from evallib.checks.turns import OverSteps
 from evallib.errors import InputError
 from evallib.exhibits import open_exhibits
 from evallib.figures import load_figures, load_views
+from evallib.preview_lines import preview_lines
 from evallib.printing import rescored_lines
-from evallib.records import POST_HOC_LABEL
+from evallib.records import POST_HOC_LABEL, Sample, Verdict
 from evallib.rescoring.apply import load_rescoring, rescore, rescore_run
+from evallib.rescoring.flips import words_of
+from evallib.rescoring.impact import preview
+from evallib.scoring import fold_all, outcome_word
 from evallib.store import Run, open_run, read_log, verify_log, verify_run
 from evallib.suite import load_suite
 from evallib.views import open_view, view_names
@@ -102,8 +108,8 @@ def test_unexpected_missed_and_reverse_flips_are_named(tmp_path: Path) -> None:
 def test_a_preview_writes_no_view_and_what_is_predicted_after_it_says_so(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
-    preview = rescore([run], *files(tmp_path, entry=nothing), preview=True).as_dict()
-    assert (preview["entry"], len(preview["flips"])) == (None, 1)
+    seen = preview([run], *files(tmp_path, entry=nothing)).as_dict()
+    assert (seen["entry"], len(seen["flips"])) == (None, 1)
     assert not run.rescorings
     assert read_log(tmp_path / "log") == []
     assert rescore([run], *files(tmp_path, read=[run])).as_dict()["predicted_after_preview"] is True
@@ -111,7 +117,7 @@ def test_a_preview_writes_no_view_and_what_is_predicted_after_it_says_so(tmp_pat
 
 def test_predicted_after_preview_stands_on_every_figure_of_the_view(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"], "c-2": ["five", "six"]})
-    rescore([run], *files(tmp_path, entry=ENTRY.replace("sample: 2", "sample: 1")), preview=True)
+    preview([run], *files(tmp_path, entry=ENTRY.replace("sample: 2", "sample: 1")))
     rescore([run], *files(tmp_path, read=[run]))
     strict, late, _ = load_views("r-1", tmp_path, tmp_path / "log")
     label = f"{POST_HOC_LABEL}; predicted after preview"
@@ -132,7 +138,7 @@ def test_predicted_after_preview_stands_on_every_figure_of_the_view(tmp_path: Pa
 
 def test_a_prediction_that_stood_before_the_preview_stays_one(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
-    rescore([run], *files(tmp_path), preview=True)
+    preview([run], *files(tmp_path))
     assert rescore([run], *files(tmp_path, read=[run])).as_dict()["predicted_after_preview"] is False
 
 
@@ -329,7 +335,7 @@ def test_a_rescoring_that_is_refused_leaves_no_empty_folder(tmp_path: Path) -> N
 def test_another_slug_and_another_changelog_do_not_hide_a_preview_of_the_same_criteria(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
-    rescore([run], *files(tmp_path, entry=nothing), preview=True)
+    preview([run], *files(tmp_path, entry=nothing))
     renamed = WIDER + "changelog: [{date: '2026-01-01', note: another digest}]\n"
     wider = files(tmp_path, renamed, ENTRY.replace("slug: widen", "slug: wider"), read=[run])
     done = rescore([run], *wider).as_dict()
@@ -340,7 +346,7 @@ def test_a_preview_of_other_criteria_says_nothing_of_these(tmp_path: Path) -> No
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     other = WIDER.replace("'4'", "'5'")
     nothing = ENTRY.replace("expects: [{run: r-1, case: c-1, sample: 2, to: pass}]", "expects: []")
-    rescore([run], *files(tmp_path, other, nothing.replace("slug: widen", "slug: five")), preview=True)
+    preview([run], *files(tmp_path, other, nothing.replace("slug: widen", "slug: five")))
     assert rescore([run], *files(tmp_path, read=[run])).as_dict()["predicted_after_preview"] is False
 
 
@@ -369,9 +375,10 @@ def test_a_preview_says_what_the_rescoring_would_refuse_and_refuses_nothing(
 ) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "it is 4"]})
     given = files(tmp_path, suite, entry, read=[run])
-    seen = rescore([run], *given, preview=True).as_dict()
+    impact = preview([run], *given)
+    seen = impact.as_dict()
     assert bool(seen["would_refuse"]) == bool(said)
-    lines = [line for line in rescored_lines(seen) if line.startswith("the rescoring itself would be refused: ")]
+    lines = [line for line in preview_lines(impact) if line.startswith("the rescoring itself would be refused: ")]
     assert len(lines) == len(seen["would_refuse"])
     if said:
         assert re.search(said, lines[0])
@@ -379,3 +386,38 @@ def test_a_preview_says_what_the_rescoring_would_refuse_and_refuses_nothing(
             rescore([run], *given)
     else:
         assert rescore([run], *given).as_dict()["would_refuse"] == []
+
+
+VERDICTS = st.builds(
+    Verdict,
+    case_id=st.just("c"),
+    sample=st.integers(1, 4),
+    check_id=st.sampled_from(["a", "b"]),
+    status=st.sampled_from(["scored", "not_applicable", "not_scored"]),
+    reason=st.just("r"),
+    value=st.sampled_from([0.0, 0.5, 1.0]),
+    passed=st.booleans(),
+    critical=st.booleans(),
+    origin=st.sampled_from(["computed", "carried", "recorded"]),
+    decides=st.sampled_from(["", "d"]),
+)
+
+
+@given(
+    st.lists(VERDICTS, max_size=20),
+    st.lists(
+        st.tuples(st.sampled_from(["completed", "provider_error"]), st.sampled_from(["", "yes", "<think>"])),
+        min_size=4,
+        max_size=4,
+    ),
+    st.sampled_from(["critical", "top"]),
+)
+def test_samples_that_are_alike_amount_to_what_folding_each_says(
+    verdicts: list[Verdict], answers: list[tuple[str, str]], rule: str
+) -> None:
+    samples = [Sample("r", "c", n, status=status, answer=text) for n, (status, text) in enumerate(answers, 1)]
+    each = {
+        key: outcome_word(one.passed) if one.passed is not None else one.status
+        for key, one in fold_all(samples, verdicts, rule).items()
+    }
+    assert words_of(samples, verdicts, rule) == each

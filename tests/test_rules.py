@@ -10,6 +10,7 @@ from evallib.cli import main
 from evallib.entries import Override, Rescoring
 from evallib.figures import load_views
 from evallib.locks import make_close, make_lock
+from evallib.rescoring.impact import preview
 from evallib.rescoring.rules import Acceptance
 from evallib.rule import load_rule
 from evallib.store import append_entry, import_run, open_run, read_log, verify_log, verify_run
@@ -215,10 +216,9 @@ def test_an_override_needs_a_person_and_a_reason(
     home.refused(said, [id_], runs=[home.run, more], acceptance=acceptance)
 
 
-def test_an_override_of_nothing_and_one_of_a_preview_are_refused(home: Home) -> None:
+def test_an_override_of_nothing_is_refused(home: Home) -> None:
     id_ = home.read()
     home.refused("every flip was read; leave it out", [id_], acceptance=Acceptance("fine", "Bo"))
-    home.refused("a preview accepts nothing", [id_], acceptance=Acceptance("fine", "Bo"), preview=True)
 
 
 def test_verify_names_an_override_that_another_rescoring_cites(home: Home) -> None:
@@ -247,7 +247,8 @@ def test_nobody_tunes_inside_a_lock(home: Home) -> None:
     )
     home.refused("run 'copy' shares criteria with r-1, arm, held by lock", ids, runs=[copy])
     home.refused("is held by lock", ids, acceptance=Acceptance("it is fine", "Bo"))
-    assert any("is held by lock" in said for said in home.rescore(ids, preview=True).would_refuse)
+    seen = preview([home.run], home.folder / "new.yaml", home.folder / "entry.yaml", home.log)
+    assert any("is held by lock" in said for said in seen.would_refuse)
     rule = load_rule(home.log).rule
     append_entry(home.log, make_close(read_log(home.log), lock.id, author="Ann", reason="published", rule=rule))
     assert home.rescore(ids).as_dict()["unexpected"] == []

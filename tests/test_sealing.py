@@ -125,6 +125,17 @@ def test_rates_come_out_and_no_case_check_or_answer(place: Place, capsys: pytest
     assert not [word for word in SECRETS if word in out + err]
 
 
+def test_no_case_and_no_tag_is_named_in_the_figures(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.seal()
+    place.run("h-1", "--samples", "2")
+    capsys.readouterr()
+    where = ["--data", str(place.data), "--adjudications", str(place.log)]
+    assert main(["metrics", "h-1", "--json", "--interval", "bootstrap", *where]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["flaky_cases"] == []
+    assert [found[name] for name in ("by_split", "by_tag", "by_check")] == [{}, {}, {}]
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -136,8 +147,11 @@ def test_rates_come_out_and_no_case_check_or_answer(place: Place, capsys: pytest
         ["report", "h-1", "--bundle", "b"], ["track", "h-1"], ["track", "h-1", "--uri", "sqlite:///m.db"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY", "--preview"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY"],
+        ["rescore", "--suite", "SUITE", "--preview"],
+        ["rescore", "--suite", "SUITE", "--preview", "--queue", "--by", "Ann"],
         ["regressions", "h-1", "--suite", "SUITE"], ["lock", "h-1", "--by", "Ann", "--reason", "x"],
-        ["metrics", "h-1", "--view", "read"],
+        ["metrics", "h-1", "--view", "read"], ["gate", "h-1", "--gate", "ENTRY"],
+        ["report", "h-1", "--notebook", "run"],
     ],
 )  # fmt: skip
 def test_whatever_shows_answers_refuses_in_one_sentence_and_writes_nothing(

@@ -24,7 +24,9 @@ from evallib.store import (
     finish_run,
     list_runs,
     open_run,
+    part_of,
     read_log,
+    share_suite,
     verify_log,
     verify_run,
 )
@@ -41,6 +43,7 @@ from evallib.store.tables import (
     verdicts_from,
     verdicts_table,
 )
+from evallib.suite import Suite
 from tests.making import SUITE, stored_run
 
 text = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\x00"), max_size=20)
@@ -368,3 +371,38 @@ def test_what_a_killed_import_left_is_removed_by_the_next_and_what_lives_is_not(
         assert {living, second} == set(final.parent.iterdir())
         assert left not in {living, second}
     assert list(final.parent.iterdir()) == []
+
+
+def test_runs_that_hold_copies_of_one_suite_share_it_and_a_changed_copy_is_still_noticed(tmp_path: Path) -> None:
+    runs = [stored_run(tmp_path, {"c-1": ["four"]}, run_id=name) for name in ("r-1", "r-2", "r-3")]
+    other = stored_run(
+        tmp_path, {"c-1": ["four"]}, run_id="r-4", suite_text=SUITE.replace("max_words: 5", "max_words: 6")
+    )
+    known: dict[str, Suite] = {}
+    fresh = [open_run(run.id, tmp_path) for run in (*runs, other)]
+    for run in (fresh[0], fresh[1], fresh[3]):
+        share_suite(run, known)
+    assert fresh[0].suite is fresh[1].suite
+    assert fresh[3].suite is not fresh[0].suite
+    (fresh[2].folder / "suite.yaml").write_text(SUITE + "\n")
+    with pytest.raises(InputError, match="was changed after the run began"):
+        share_suite(fresh[2], known)
+
+
+def test_a_run_that_holds_some_samples_knows_no_others_and_leaves_the_run_as_it_was(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, {"c-1": ["four", "five"]})
+    suite = run.suite
+    held = part_of(run, run.samples[:1], run.verdicts[:2])
+    assert (list(held.by_key), list(held.verdicts_of)) == ([("c-1", 1)], [("c-1", 1)])
+    assert held.suite is suite
+    assert len(run.samples) == 2
+
+
+def test_spans_and_calls_of_verdicts_come_back_as_they_were(tmp_path: Path) -> None:
+    given = [
+        Verdict("c", n, "x", "scored", "r", 1.0, 1.0, True, spans=spans, calls=calls)
+        for n, (spans, calls) in enumerate([((), ()), ((1, 3, 5, 9), ()), ((), (1, 2)), ((0, 1), (1, 1, 2, 1))], 1)
+    ]
+    table = verdicts_table("r", given)
+    assert verdicts_from(table) == given
+    assert verdicts_from(table.slice(1, 2)) == given[1:3]

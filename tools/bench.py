@@ -3,8 +3,8 @@
 Rescoring against the bare `re` loop over the same Parquet column, each in a process of its own and in turn, imports
 left out; both give a verdict with a reason for every sample and pattern, and the span of a hit. The ratio is the median
 of five pairs, in seconds of CPU over all threads, which other work on the machine disturbs least. Then 5,000 scripted
-samples through `evallib run`. Last, what `bench_scoring`, `bench_log`, `bench_review`, `bench_metrics`, `bench_report`
-and `bench_coverage` measure.
+samples through `evallib run`. Last, what `bench_scoring`, `bench_log`, `bench_review`, `bench_metrics`, `bench_report`,
+`bench_preview` and `bench_coverage` measure.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any
 import bench_coverage
 import bench_log
 import bench_metrics
+import bench_preview
 import bench_report
 import bench_review
 import bench_scoring
@@ -87,6 +88,8 @@ def main() -> int:
     bench_metrics.show(found["metrics"])
     found["report"] = bench_report.measure(VOCABULARY.split())
     bench_report.show(found["report"])
+    found["preview"] = bench_preview.measure(VOCABULARY.split())
+    bench_preview.show(found["preview"])
     simulated = bench_coverage.measure()
     bench_coverage.show(simulated)
     found["coverage"] = {name: simulated[name] for name in ("least", "met")}

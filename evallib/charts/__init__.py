@@ -2,7 +2,7 @@
 
 `drawing` is what all share: title and caption inside the picture, what each row says of its view, colours, the picture
 for a notebook or a file; `ladder` rates with intervals, one below another. `reliability`, `tiles`, `gate`, `checks`,
-`calibration`, `usage`, `rates` and `forest` are a chart each.
+`calibration`, `usage`, `rates`, `forest` and `slopes` are a chart each.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evallib.charts.gate import gate_chart
     from evallib.charts.rates import rate_chart
     from evallib.charts.reliability import reliability_chart
+    from evallib.charts.slopes import slope_chart
     from evallib.charts.tiles import case_tiles
     from evallib.charts.usage import usage_chart
 
@@ -33,6 +34,7 @@ _HOMES = {
     "rate_chart": "rates",
     "reliability_chart": "reliability",
     "show": "drawing",
+    "slope_chart": "slopes",
     "to_png": "drawing",
     "to_svg": "drawing",
     "usage_chart": "usage",
@@ -41,7 +43,7 @@ _HOMES = {
 
 __all__ = [
     "About", "Drawing", "about", "calibration_chart", "case_tiles", "check_bars", "forest_chart", "gate_chart",
-    "rate_chart", "reliability_chart", "show", "to_png", "to_svg", "usage_chart",
+    "rate_chart", "reliability_chart", "show", "slope_chart", "to_png", "to_svg", "usage_chart",
 ]  # fmt: skip
 
 

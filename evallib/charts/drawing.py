@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from evallib.caption import counts_words, joined
+from evallib.caption import counts_words, joined, short
 from evallib.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,15 +86,10 @@ def about(*summaries: Mapping[str, Any]) -> list[About]:
             one["label"] or "",
             counts_words(one),
             (one["origin"] or {}).get("criteria", ""),
-            _short(one),
+            short(one),
         )
         for one in summaries
     ]
-
-
-def _short(summary: Mapping[str, Any]) -> str:
-    """The caption without what the readings of its runs were in full: the label has them in short."""
-    return str(summary["caption"]).removesuffix(str(summary.get("read_words", ""))).strip()
 
 
 def marked(rows: Sequence[Mapping[str, Any]], said: Sequence[About], view: str = "") -> list[dict[str, Any]]:
@@ -204,6 +199,7 @@ def finished(
     *,
     seen: str,
     key: str = "",
+    width: int = WIDTH,
 ) -> AltairChart:
     """The chart, titled with the views and labels that its frames' rows carry.
 
@@ -211,7 +207,7 @@ def finished(
     """
     labels = {view: label for frame in frames for view, label in zip(frame["view"], frame["label"], strict=True)}
     caption = "\n".join(part for part in (key, joined([one.caption for one in said])) if part)
-    return titled(chart, title, caption, {"views": list(labels), "labels": labels}, WIDTH, said=said, seen=seen)
+    return titled(chart, title, caption, {"views": list(labels), "labels": labels}, width, said=said, seen=seen)
 
 
 def titled(

@@ -95,7 +95,9 @@ class Selection:
         rules = []
         begun = {entry.plan for entries in self._by_item.values() for entry in entries}
         for id_, plan in self._plans.items():
-            if id_ in self._replaced - begun:  # nothing came of it, so it was not replaced for what did
+            if (
+                plan.flips_of or id_ in self._replaced - begun
+            ):  # nothing came of it, so it was not replaced for what did
                 continue
             for part in plan.strata:
                 if (part.run, part.check, part.strict) != (self._run.id, check, strict) or part.of < len(stratum):

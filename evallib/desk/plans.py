@@ -171,9 +171,10 @@ def standing_plans(log: Sequence[LoggedEntry]) -> list[FoundPlan]:
 
 
 def _overlapping(log: Sequence[LoggedEntry], strata: Sequence[Stratum]) -> list[FoundPlan]:
-    """The standing plans that draw of the same run and check."""
+    """The standing plans that draw of the same run and check; one of a preview's flips draws of nothing."""
     parts = {(one.run, one.check) for one in strata}
-    return [one for one in standing_plans(log) if any((part.run, part.check) in parts for part in one.plan.strata)]
+    drawn = (one for one in standing_plans(log) if not one.plan.flips_of)
+    return [one for one in drawn if any((part.run, part.check) in parts for part in one.plan.strata)]
 
 
 def find_plan(
@@ -262,6 +263,8 @@ def _read_by(item: Item, found: FoundPlan, log: Logbook) -> dict[str, Reading]:
 
 
 def _chosen(stratum: Stratum, plan: Plan) -> str:
+    if plan.flips_of:
+        return f"preview queue (seed {plan.seed})"  # not which part of it: no share may be estimated from it
     if stratum.strict == "pass":
         return f"random strict pass ({len(stratum.items)} of {stratum.of}, seed {plan.seed})"
     return f"every strict {'failure' if stratum.strict == 'fail' else stratum.strict}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evallib._assets import notebook
+from evallib.caption import joined, short
 from evallib.errors import IncompleteError, InfrastructureError, InputError
 from evallib.figures import Figures, load_views
 from evallib.printing import corrected_words, interval, number
@@ -89,7 +90,8 @@ def build_report(order: ReportOrder) -> Path:
             raise
         _write_for_ci(opened, out)
         lines = [_view_line(figures) for figures in opened]
-        page = html_page(run.id, lines, sections, notices=notices(opened[0].views[0]))
+        minded, of = notices(opened[0].views[0]), joined([short(figures.summary()) for figures in opened])
+        page = html_page(run.id, lines, sections, notices=minded, caption=of)
         path = out / f"{run.id}.html"
         replace_file(path, page.encode())
         return path

@@ -192,7 +192,7 @@ def _caption_once(table: str, said: set[str]) -> str:
         said.add(caption[1])
         return table
     short = [_first_sentence(line) for line in caption[1].split("<br>") if "view " in line]
-    cut = "<br>".join([*short, "In full at the first table with these figures."])
+    cut = "<br>".join([*short, "In full above."])
     return f"{table[: caption.start(1)]}{cut}{table[caption.end(1) :]}"
 
 
@@ -215,10 +215,16 @@ def _plain(text: str) -> str:
 
 
 def html_page(
-    title: str, views: Sequence[ViewLine], sections: Iterable[Section], *, notices: Sequence[str] = ()
+    title: str,
+    views: Sequence[ViewLine],
+    sections: Iterable[Section],
+    *,
+    notices: Sequence[str] = (),
+    caption: str = "",
 ) -> str:
-    """The whole page: what must be minded, one line for each view, then the sections."""
-    parts, said = list(sections), set[str]()
+    """The whole page: what must be minded, one line for each view, what they are of, then the sections."""
+    of = "<br>".join(html.escape(line) for line in caption.split("\n"))
+    parts, said = list(sections), {of}
     links = " ".join(f'<a href="#{html.escape(part.name)}">{html.escape(part.name)}</a>' for part in parts)
     bodies = "\n".join(
         f'<section id="{html.escape(part.name)}">\n{notebook_html(part, said)}\n</section>' for part in parts
@@ -241,6 +247,7 @@ def html_page(
 <p class="title">{html.escape(title)}</p>
 {"".join(f'<p class="notice" role="note">{html.escape(one)}</p>' for one in notices)}
 <ul class="views">{"".join(_view(view) for view in views)}</ul>
+<p class="caption">{of}</p>
 <nav>{links}</nav>
 </header>
 <main>

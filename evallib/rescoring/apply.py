@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evallib.entries import Override, Rescoring
+from evallib.entries import Lock, Override, Rescoring
 from evallib.errors import InputError
 from evallib.judging import Jury
+from evallib.locks import standing_locks
 from evallib.records import Verdict, digest
 from evallib.rescoring.changes import (
     criteria_digests,
@@ -44,66 +45,89 @@ from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
 from evallib.store.log import entry_bytes, log_path, now, preview_stamps, stamp_preview, view_name
-from evallib.store.runs import StagedRescoring
+from evallib.store.staged import StagedRescoring
 from evallib.suite import Suite, load_suite, parse_suite
 
-__all__ = ["Rescored", "RescoredRun", "load_rescoring", "rescore", "rescore_run"]
+__all__ = [
+    "Rescored", "RescoredRun", "Session", "by_reviewer", "changed_suite", "load_rescoring", "rescore", "rescore_run",
+    "said_against", "stamp", "told",
+]  # fmt: skip
+
+_NO_ENTRY = "no entry: name author, fix, reason and the flips you expect in a file (--entry)"
 
 
 class Rescored(NamedTuple):
-    """All runs of one rescoring; `logged` is None for a preview."""
+    """All runs of one rescoring."""
 
     entry: Rescoring
     runs: tuple[RescoredRun, ...]
-    logged: LoggedEntry | None
+    logged: LoggedEntry
     judge_calls: int = 0
     judge_replies_kept: int = 0
     """Votes read from replies that were had before."""
     rule: str = ""
     """Which written rule allowed it, in a sentence."""
-    would_refuse: tuple[str, ...] = ()
-    """What the rescoring itself would say no to, in a preview; the first for each run and rule."""
     regressions: Mapping[str, Any] | None = None
     """What the changed suite says of the answers beside it that people read; None where none are there."""
 
     def as_dict(self) -> dict[str, Any]:
         """The object `rescore --json` prints."""
-        flips = [flip.as_dict() for one in self.runs for flip in one.flips]
-        here = {one.run.id for one in self.runs}
         return {
-            "entry": self.logged.id if self.logged else None,
-            "view": f"rescored:{view_name(self.entry)}" if self.logged else None,
-            "preview": self.logged is None,
-            "recomputed": sum(one.recomputed for one in self.runs),
-            "carried": sum(one.carried for one in self.runs),
-            "outdated": sorted({check for one in self.runs for check in one.outdated}),
+            "entry": self.logged.id,
+            "view": f"rescored:{view_name(self.entry)}",
+            "preview": False,
+            **told(self.entry, self.runs),
             "judge_calls": self.judge_calls,
             "judge_replies_kept": self.judge_replies_kept,
-            "flips": flips,
-            "unexpected": [flip for flip in flips if not flip["expected"]],
-            "missed": [missed for one in self.runs for missed in one.missed],
-            "elsewhere": [e.model_dump() for e in self.entry.expects if e.run not in here],
-            "reverse": [flip for flip in flips if flip["to"] == "fail"],
             "predicted_after_preview": self.entry.predicted_after_preview,
-            "unread": [flip for flip in flips if flip["read"] == "unread"],
             "override": self.entry.override or None,
             "judgement_calls": self.entry.judgement_calls,
             "own_readings_only": self.entry.own_readings_only,
             "rule": self.rule,
-            "would_refuse": list(self.would_refuse),
+            "would_refuse": [],
             "regressions": self.regressions,
             "post_hoc": True,
             "label": rescoring_label(self.entry),
         }
 
 
-def rescore(  # noqa: PLR0913  # what is rescored, by whose word, and who answers
+def told(entry: Rescoring | None, runs: Sequence[RescoredRun]) -> dict[str, Any]:
+    """Counts and flips of a rescoring or of its preview; without an entry nothing was expected or not."""
+    flips = [flip.as_dict() for one in runs for flip in one.flips]
+    here = {one.run.id for one in runs}
+    expects = entry.expects if entry else ()
+    return {
+        "recomputed": sum(one.recomputed for one in runs),
+        "carried": sum(one.carried for one in runs),
+        "outdated": sorted({check for one in runs for check in one.outdated}),
+        "flips": flips if entry else [{**flip, "expected": None} for flip in flips],
+        "unexpected": [flip for flip in flips if not flip["expected"]] if entry else [],
+        "missed": [missed for one in runs for missed in one.missed],
+        "elsewhere": [e.model_dump() for e in expects if e.run not in here],
+        "reverse": [flip for flip in flips if flip["to"] == "fail"],
+        "unread": [flip for flip in flips if flip["read"] == "unread"],
+    }
+
+
+def changed_suite(suite_path: Path, *, trust_code: bool = False) -> tuple[Suite, bytes]:
+    """The suite of changed criteria in a file or folder, and its very bytes."""
+    suite_path = suite_path / "suite.yaml" if suite_path.is_dir() else suite_path
+    load_suite(suite_path, trust_code=trust_code)  # says what is wrong with it, or that it is not there
+    text = suite_path.read_bytes()
+    return parse_suite(text.decode("utf-8"), str(suite_path)), text
+
+
+def by_reviewer(entry: Rescoring) -> Rescoring:
+    """The entry with its author's name in the one spelling."""
+    return entry.model_copy(update={"author": reviewer_name(entry.author)})
+
+
+def rescore(  # what is rescored, by whose word, and who answers
     runs: Sequence[Run],
     suite_path: Path,
     entry_path: Path,
     adjudications: Path,
     *,
-    preview: bool = False,
     trust_code: bool = False,
     jury: Jury | None = None,
     acceptance: Acceptance | None = None,
@@ -111,26 +135,18 @@ def rescore(  # noqa: PLR0913  # what is rescored, by whose word, and who answer
     """Apply the suite in `suite_path` to stored runs under the entry in `entry_path`, all runs or none.
 
     InputError for what the written rule of the log forbids (`rules`, `licences`), and for a flip that nobody read
-    unless `acceptance` says who answers for it. A preview shows what would flip, says what the rescoring itself would
-    refuse and refuses only what the entry misnames, and leaves a stamp of what it expected. `jury` answers judges that
-    ask something else than in the run, or have another model or prompt.
+    unless `acceptance` says who answers for it. `jury` answers judges that ask something else than in the run, or
+    have another model or prompt. What would flip is for `impact.preview` to say.
     """
-    suite_path = suite_path / "suite.yaml" if suite_path.is_dir() else suite_path
-    load_suite(suite_path, trust_code=trust_code)  # says what is wrong with it, or that it is not there
-    text = suite_path.read_bytes()
-    suite = parse_suite(text.decode("utf-8"), str(suite_path))
+    suite, text = changed_suite(suite_path, trust_code=trust_code)
     written = load_rescoring(entry_path)
     for run in runs:
         refuse_other_questions(run, suite)
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
-    written = written.model_copy(update={"author": reviewer_name(written.author)})
+    written = by_reviewer(written)
     read = tried(suite_path, suite, log)
-    at = _Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read)
-    if preview:
-        if acceptance:
-            raise InputError("a preview accepts nothing; leave --override out")
-        return _previewed(at, written)
+    at = Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read)
     for error in _refusals(at, written):
         raise error
     entry = _stamped(at, written)
@@ -148,8 +164,8 @@ def rescore(  # noqa: PLR0913  # what is rescored, by whose word, and who answer
 
 
 @dataclass(frozen=True, slots=True)
-class _Session:
-    """One rescoring under way: what is rescored, by which criteria, and under which rule."""
+class Session:
+    """One rescoring, or a preview of it, under way: what is rescored, by which criteria, and under which rule."""
 
     runs: Sequence[Run]
     suite: Suite
@@ -175,30 +191,32 @@ class _Session:
         )
 
 
-def _previewed(at: _Session, written: Rescoring) -> Rescored:
-    rescored = tuple(at.computed(run, written) for run in at.runs)
-    told = [*_refusals(at, written), *_flip_refusals(at, written, rescored)]
+def said_against(at: Session, entry: Rescoring | None, rescored: Sequence[RescoredRun]) -> tuple[str, ...]:
+    """What a rescoring of computed runs would be refused for, in words, each once; first that there is no entry."""
+    told: list[InputError] = []
+    if entry is None:
+        told.append(InputError(_NO_ENTRY))
+        told += (error for run in _held_apart(at) for error in _refusal(refuse_locked, run, at.log))
+        told += map(InputError, at.read.refused)
+    else:
+        told += (*_refusals(at, entry), *_flip_refusals(at, entry, rescored))
     if unread := _unread(rescored):
         told.append(InputError(unread_words(unread)))
-    expects, criteria = _expected(written), criteria_digests(at.runs, at.suite)
-    stamp_preview(at.adjudications, at.suite.digest, written.slug, expects, criteria)
-    said = tuple(dict.fromkeys(str(error) for error in told))
-    return Rescored(
-        written.model_copy(update={"time": now()}),
-        rescored,
-        None,
-        *_asked(at.jury),
-        at.in_force.said(),
-        said,
-        at.read.told,
-    )
+    return tuple(dict.fromkeys(str(error) for error in told))
+
+
+def stamp(at: Session, entry: Rescoring | None) -> None:
+    """Leave a stamp that flips were seen, and what the entry, where there was one, expected then."""
+    expects = _expected(entry) if entry else digest([], 16)
+    criteria = criteria_digests(at.runs, at.suite)
+    stamp_preview(at.adjudications, at.suite.digest, entry.slug if entry else "", expects, criteria)
 
 
 def _expected(entry: Rescoring) -> str:
     return digest([e.model_dump() for e in entry.expects], 16)
 
 
-def _stamped(at: _Session, written: Rescoring) -> Rescoring:
+def _stamped(at: Session, written: Rescoring) -> Rescoring:
     expects, criteria = _expected(written), criteria_digests(at.runs, at.suite)
     seen = preview_stamps(at.adjudications, at.suite.digest, written.slug, criteria)
     return written.model_copy(
@@ -213,20 +231,37 @@ def _stamped(at: _Session, written: Rescoring) -> Rescoring:
     )
 
 
-def _refusals(at: _Session, entry: Rescoring) -> Iterator[InputError]:
+def _refusals(at: Session, entry: Rescoring) -> Iterator[InputError]:
     """What a rescoring is refused for before it is computed: the first of each rule, run by run."""
     yield from _refusal(refuse_author, entry, at.rule)
     yield from _refusal(refuse_without_prediction, at.runs, at.suite, entry)
     yield from _refusal(refuse_twins, at.runs)
-    for run in at.runs:
+    for run in _held_apart(at):
         yield from _refusal(refuse_locked, run, at.log)
+    for run in _first_of_each(at.runs):
         yield from _refusal(refuse_unlisted, run, at.suite, entry)
         yield from _refusal(refuse_misnamed_fix, run, at.suite, entry)
+    for run in at.runs:
         yield from _refusal(_refuse_judges, run, at.suite, entry, at.jury)
         yield from _refusal(_refuse_done, run, entry.slug, at.log)
     yield from _refusal(refuse_invented, at.runs, at.suite, entry)
     yield from _refusal(refuse_unlicensed, at.runs, entry, at.log, at.rule)
     yield from map(InputError, at.read.refused)
+
+
+def _first_of_each(runs: Iterable[Run]) -> list[Run]:
+    """The first of all runs of the same suite and cases: what differs from a changed suite, differs alike in them."""
+    found: dict[tuple[str, ...], Run] = {}
+    for run in runs:
+        found.setdefault((str(run.plan["suite_sha256"]), *run.plan["cases"]), run)
+    return list(found.values())
+
+
+def _held_apart(at: Session) -> list[Run]:
+    """The runs among which a lock that holds any holds one: those that a lock names, and the first of each suite."""
+    named = {run for one in standing_locks(at.log) if isinstance(one.entry, Lock) for run in one.entry.runs}
+    first = {run.id for run in _first_of_each(at.runs)}
+    return [run for run in at.runs if run.id in named | first]
 
 
 def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError]:
@@ -236,7 +271,7 @@ def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError
         yield error
 
 
-def _flip_refusals(at: _Session, entry: Rescoring, rescored: Sequence[RescoredRun]) -> Iterator[InputError]:
+def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun]) -> Iterator[InputError]:
     """What a rescoring is refused for once it is computed, but for unread flips: the first of each run."""
     for one in rescored:
         if (verdict := one.against) is not None:
@@ -261,7 +296,7 @@ def _asked(jury: Jury | None) -> tuple[int, int]:
     return (0, 0) if jury is None else (jury.calls, jury.kept)
 
 
-def _written_beside(at: _Session, entry: Rescoring, override: Override | None = None) -> Rescored:
+def _written_beside(at: Session, entry: Rescoring, override: Override | None = None) -> Rescored:
     name = view_name(entry)
     with ExitStack() as stack:
         staged: list[StagedRescoring] = []

@@ -59,12 +59,12 @@ def criteria_digests(runs: Sequence[Run], suite: Suite) -> list[str]:
 
     Two suites with one digest flip the same samples, whatever they are called.
     """
-    return [
-        digest(
-            [suite.pass_rule, {name: [b.check.criteria() for b in suite.bound[name]] for name in run.plan["cases"]}], 16
-        )
-        for run in runs
-    ]
+    known: dict[tuple[str, ...], str] = {}
+    for cases in (tuple(run.plan["cases"]) for run in runs):
+        if cases not in known:
+            checks = {name: [b.check.criteria() for b in suite.bound[name]] for name in cases}
+            known[cases] = digest([suite.pass_rule, checks], 16)
+    return [known[tuple(run.plan["cases"])] for run in runs]
 
 
 def listed_changes(entry: Rescoring, suite: Suite) -> set[tuple[str, str]]:

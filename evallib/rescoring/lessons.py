@@ -46,8 +46,7 @@ class Lessons(NamedTuple):
 def learn(runs: Sequence[Run], suite: Suite, kept: Regressions, log: Sequence[LoggedEntry]) -> Lessons:
     """What the standing readings of `runs` teach `suite`; InputError where a run is of another suite."""
     for run in runs:
-        if run.suite.suite != suite.suite:
-            raise InputError(f"run {run.id!r} is of suite {run.suite.suite!r}, not of {suite.suite!r}; name its suite")
+        _refuse_other_suite(run, suite)
     found = {_key(said): said for run in sorted(runs, key=lambda one: one.id) for said in _of_run(run, suite, log)}
     standing = {one.key: (one, place) for one, place in zip(kept.kept, kept.places, strict=True)}
     here = {run.id for run in runs}
@@ -59,6 +58,18 @@ def learn(runs: Sequence[Run], suite: Suite, kept: Regressions, log: Sequence[Lo
             otherwise.append(f"{place}: says that {one.where}; the readings now say {now}; take it out")
     new = tuple(said for key, said in found.items() if key not in standing)
     return Lessons(new, len(found) - len(new), tuple(dict.fromkeys(otherwise)))
+
+
+def _refuse_other_suite(run: Run, suite: Suite) -> None:
+    """A recorded run names the set that it was published in, not the suite: it is known by its cases."""
+    if run.suite.suite != suite.suite and not (run.suite.recorded and set(run.plan["cases"]) <= set(suite.by_id)):
+        raise InputError(f"run {run.id!r} is of suite {run.suite.suite!r}, not of {suite.suite!r}; name its suite")
+    for case_id in set(run.plan["cases"]) & set(suite.by_id):
+        asked, asks = run.suite.by_id[case_id].question, suite.by_id[case_id].question
+        if asked and asks and asked != asks:
+            raise InputError(
+                f"case {case_id!r} asks something else than in run {run.id!r}; what was read of it teaches nothing here"
+            )
 
 
 def taught(kept: Regressions, lessons: Lessons) -> None:

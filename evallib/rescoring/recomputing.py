@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,13 +13,15 @@ from evallib.entries import Rescoring
 from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.records import ERROR_STATUSES, Sample, Verdict
-from evallib.rescoring.flips import Flip, against_the_fix, find_flips, one_way_fixes
+from evallib.rescoring.flips import Batch, Flip, against_the_fix, find_flips, missed_flips, one_way_fixes, words_of
 from evallib.rescoring.rejudging import rejudge
 from evallib.scoring import score_samples
 from evallib.store import Run
 from evallib.suite import BoundCheck, Suite
 
-__all__ = ["RescoredRun", "refuse_other_questions", "rescore_run"]
+__all__ = ["Kept", "RescoredRun", "refuse_other_questions", "rescore_run"]
+
+_COUNTS_FROM = Verdict._fields.index("critical")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,41 +43,52 @@ class RescoredRun:
 def rescore_run(
     run: Run,
     suite: Suite,
-    entry: Rescoring,
+    entry: Rescoring | None,
     keep: Callable[[list[Verdict]], object] = len,
     *,
     jury: Jury | None = None,
+    kept: Kept | None = None,
+    see: Callable[[Batch, Sequence[Flip]], object] = lambda _, __: None,
 ) -> RescoredRun:
     """The verdicts of `run` under `suite`: recomputed where criteria changed, carried over where they did not.
 
-    `keep` is given the verdicts of some thousand samples at a time, in stored order; nothing else holds them.
+    `keep` is given the verdicts of some thousand samples at a time, in stored order; nothing else holds them. `see` is
+    given all that is known of as many, and their flips. `kept` is what runs of one suite share.
     What a kind judged before its code changed its meaning (`Check.revision`) is recomputed too. Recorded checks and
     samples that ended in an error keep their verdicts. Judges: see `rejudging`. InputError when
     the suite lacks a case or asks something else.
     """
-    refuse_other_questions(run, suite)
-    kept_checks = _kept_checks(run, suite)
-    expected: set[tuple[str, int, str]] = {(e.case, e.sample, e.to) for e in entry.expects if e.run == run.id}
+    expects = entry.expects if entry else ()
+    expected: set[tuple[str, int, str]] = {(e.case, e.sample, e.to) for e in expects if e.run == run.id}
     flips: list[Flip] = []
-    ways = one_way_fixes(entry, run.plan["cases"])
+    ways = one_way_fixes(entry, run.plan["cases"]) if entry else {}
     against: Verdict | None = None
     recomputed = carried = 0
     outdated: set[str] = set()
+    for batch in _batches(run, suite, jury, kept or Kept(suite)):
+        found = list(find_flips(run, suite, batch, expected))
+        see(batch, found)
+        flips += found
+        outdated |= batch.outdated
+        told_of = {key: way for key, way in ways.items() if key[0] not in outdated}
+        against = against or against_the_fix(batch.before, batch.after, told_of)
+        keep(batch.after)
+        carried += batch.carried
+        recomputed += len(batch.after) - batch.carried
+        del batch
+    missed = missed_flips(run, expects, flips)
+    return RescoredRun(run, recomputed, carried, tuple(flips), missed, tuple(sorted(outdated)), against)
+
+
+def _batches(run: Run, suite: Suite, jury: Jury | None, kept: Kept) -> Iterator[Batch]:
+    refuse_other_questions(run, suite)
+    kept_checks = kept.of(run)
     for samples, before in run.batches():
         with collector_paused():
-            after, count, late = _rescored(run, samples, before, suite, kept_checks, jury)
-            flips += find_flips(run, suite, samples, before, after, expected)
-            outdated |= late
-            told_of = {key: way for key, way in ways.items() if key[0] not in outdated}
-            against = against or against_the_fix(before, after, told_of)
-            keep(after)
-            carried += count
-            recomputed += len(after) - count
-            del after, before, samples
-    happened = {(f.case_id, f.sample, f.after) for f in flips}
-    missed = [e for e in entry.expects if e.run == run.id and (e.case, e.sample, e.to) not in happened]
-    told = tuple(e.model_dump() for e in missed)
-    return RescoredRun(run, recomputed, carried, tuple(flips), told, tuple(sorted(outdated)), against)
+            after, carried, late = _rescored(run, samples, before, suite, kept_checks, jury)
+            strict, rescored = words_of(samples, before, run.suite.pass_rule), words_of(samples, after, suite.pass_rule)
+            yield Batch(samples, before, after, strict, rescored, carried, late)
+            del after, before, samples, strict, rescored
 
 
 def _outdated(run: Run, verdicts: Sequence[Verdict]) -> set[tuple[str, int, str]]:
@@ -90,7 +103,7 @@ def _outdated(run: Run, verdicts: Sequence[Verdict]) -> set[tuple[str, int, str]
     return {(v.case_id, v.sample, v.check_id) for v in late}
 
 
-class _Batch(NamedTuple):
+class _Rescored(NamedTuple):
     """The verdicts on some samples, in their order."""
 
     verdicts: list[Verdict]
@@ -107,7 +120,7 @@ def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
     suite: Suite,
     kept_checks: Mapping[str, list[BoundCheck]],
     jury: Jury | None,
-) -> _Batch:
+) -> _Rescored:
     strict = {(v.case_id, v.sample, v.check_id): v for v in before}
     errored = {s.key for s in samples if s.status in ERROR_STATUSES}
     sound = [s for s in samples if s.key not in errored]
@@ -124,15 +137,31 @@ def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
     verdicts = score_samples(suite, sound, judged.computed, carried=carried)
     place = {sample.key: number for number, sample in enumerate(samples)}
     ordered = sorted(verdicts, key=lambda v: place[v.case_id, v.sample])
-    return _Batch(ordered, len(carried), {check_id for *_, check_id in outdated})
+    return _Rescored(ordered, len(carried), {check_id for *_, check_id in outdated})
 
 
-def _kept_checks(run: Run, suite: Suite) -> dict[str, list[BoundCheck]]:
-    """Per case the checks whose verdicts are carried over: unchanged ones, and those nobody can compute."""
-    return {
-        case_id: [bound for bound in suite.bound[case_id] if _is_kept(run, case_id, bound)]
-        for case_id in run.plan["cases"]
-    }
+class Kept:
+    """Per case the checks whose verdicts are carried over into `suite`: unchanged ones, and those nobody can compute.
+
+    Found once for all runs that share one suite object.
+    """
+
+    def __init__(self, suite: Suite) -> None:
+        self._suite = suite
+        self._known: dict[tuple[int, str], list[BoundCheck]] = {}
+        self._held: list[Suite] = []
+        """Suites seen, so that no other object takes the place in memory that names one."""
+
+    def of(self, run: Run) -> dict[str, list[BoundCheck]]:
+        """Case id to its kept checks, for the cases of `run`."""
+        self._held.append(run.suite)
+        return {case_id: self._of_case(run, case_id) for case_id in run.plan["cases"]}
+
+    def _of_case(self, run: Run, case_id: str) -> list[BoundCheck]:
+        key = (id(run.suite), case_id)
+        if key not in self._known:
+            self._known[key] = [bound for bound in self._suite.bound[case_id] if _is_kept(run, case_id, bound)]
+        return self._known[key]
 
 
 def _is_kept(run: Run, case_id: str, bound: BoundCheck) -> bool:
@@ -151,7 +180,9 @@ def _carried(sample: Sample, bound: BoundCheck, before: Verdict | None) -> Verdi
     if before is None:
         reason = "the criteria are unpublished and the source recorded no verdict"
         return check.unscored(sample, reason)._replace(origin="carried")
-    return before._replace(critical=check.critical, weight=check.weight, origin="carried", decides=bound.decides)
+    # Not `_replace`, which takes three times as long, and runs carry over millions.
+    counts = (check.critical, check.weight, before.stochastic, "carried", bound.decides, before.judge)
+    return Verdict._make(before[:_COUNTS_FROM] + counts)
 
 
 def refuse_other_questions(run: Run, suite: Suite) -> None:

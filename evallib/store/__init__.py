@@ -1,9 +1,10 @@
 """The only place that touches `data/` and `adjudications/`.
 
 `files` writes without ever overwriting; `tables` turns rows into declared columns and back; `journal` keeps a run in
-flight; `runs` holds begun, finished and rescored runs, whose JSON files `plans` reads; `log` holds entries, `arrivals`
-finds those that came since, `drafts` holds what is half said; `replies` keeps what judges replied; `verify` hashes all
-of it again, `guard` holds entries against one another and `history` against what git had.
+flight; `runs` holds begun, finished and rescored runs, whose JSON files `plans` reads, `staged` a rescoring on its way;
+`log` holds entries, `arrivals` finds those that came since, `drafts` holds what is half said; `replies` keeps what
+judges replied; `verify` hashes all of it again, `guard` holds entries against one another and `history` against what
+git had.
 """
 
 from evallib.store.arrivals import Arrivals
@@ -22,6 +23,7 @@ from evallib.store.runs import (
     open_run,
     readable_runs,
 )
+from evallib.store.sharing import part_of, share_suite
 from evallib.store.verify import Verification, leftovers, verify_log, verify_run
 
 __all__ = [
@@ -42,9 +44,11 @@ __all__ = [
     "list_runs",
     "locked",
     "open_run",
+    "part_of",
     "publish_rescoring",
     "read_log",
     "readable_runs",
+    "share_suite",
     "standing_rescorings",
     "verify_log",
     "verify_run",

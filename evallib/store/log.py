@@ -17,7 +17,8 @@ from evallib.collector import collector_paused
 from evallib.entries import Entry, Override, Rescoring, moment, read_entry, read_flat
 from evallib.errors import EvallibError, InputError
 from evallib.store.files import fetch_ahead, files_below, locked, staged_file, staging_folder, write_new
-from evallib.store.runs import Run, StagedRescoring, StoredRescoring
+from evallib.store.runs import Run, StoredRescoring
+from evallib.store.staged import StagedRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
 
 __all__ = [
@@ -186,10 +187,14 @@ def view_name(entry: Rescoring) -> str:
 
 
 def stamp_preview(adjudications: Path, suite_digest: str, slug: str, expects: str, criteria: Sequence[str]) -> None:
-    """Leave a stamp that a rescoring was previewed, under which criteria, and what its entry expected then."""
-    stamp = {"slug": slug, "suite": suite_digest, "criteria": list(criteria), "expects": expects, "time": now()}
+    """Leave a stamp that a rescoring was previewed, under which criteria, and what its entry expected then.
+
+    The slug is empty where there was no entry.
+    """
+    criteria = list(dict.fromkeys(criteria))
+    stamp = {"slug": slug, "suite": suite_digest, "criteria": criteria, "expects": expects, "time": now()}
     content = dump_yaml(stamp).encode()
-    name = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{slug}-{hashlib.sha256(content).hexdigest()[:12]}.yaml"
+    name = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{slug or 'none'}-{hashlib.sha256(content).hexdigest()[:12]}.yaml"
     write_new(adjudications / "previews" / name, content)
 
 

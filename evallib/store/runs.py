@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -30,7 +29,6 @@ from evallib.store.plans import read_manifest, read_plan, refuse_absurd
 from evallib.store.tables import (
     RowsByKey,
     parquet_bytes,
-    parquet_writer,
     read_table,
     samples_from,
     samples_table,
@@ -45,7 +43,6 @@ from evallib.suite import Suite, parse_suite, read_suite
 
 __all__ = [
     "Run",
-    "StagedRescoring",
     "StoredRescoring",
     "begin_run",
     "finish_run",
@@ -140,12 +137,18 @@ class Run:
     @cached_property
     def suite(self) -> Suite:
         """The suite that ran, from the byte copy in the folder."""
+        return self.checked_suite(read_suite(self.suite_file()))
+
+    def suite_file(self) -> Path:
+        """The byte copy of the suite, hashed again; InputError where it was changed, or the run is sealed."""
         self._refuse_sealed()
         path = self.folder / "suite.yaml"
-        expected = self.plan["suite_sha256"]
-        if not path.is_file() or sha256_of(path) != expected:
+        if not path.is_file() or sha256_of(path) != self.plan["suite_sha256"]:
             raise InputError(f"{path}: is missing or was changed after the run began; restore it")
-        suite = read_suite(path)
+        return path
+
+    def checked_suite(self, suite: Suite) -> Suite:
+        """`suite`, which must have every planned case."""
         unknown = [case_id for case_id in self.plan["cases"] if case_id not in suite.by_id]
         if unknown:
             raise InputError(f"{self.folder / 'plan.json'}: plans case {unknown[0]!r}, which its suite does not have")
@@ -402,40 +405,3 @@ def import_run(  # noqa: PLR0913  # the parts of an import, each by its name
 def unfinished(run: Run) -> tuple[list[Sample], list[Verdict]]:
     """What the journal of an incomplete run holds: finished samples and their judge verdicts."""
     return read_journal(run.folder / "journal.jsonl")
-
-
-class StagedRescoring:
-    """The verdicts of a rescoring on their way: written batch by batch into a hidden folder beside the run."""
-
-    def __init__(self, run: Run, name: str, label: str) -> None:
-        self.run, self._final = run, run.folder / "rescored" / name
-        self._held = ExitStack()
-        self._staged = self._held.enter_context(staging_folder(self._final))
-        metadata = {"run_id": run.id, "view": f"rescored:{name}", "post_hoc": "true", "label": label}
-        self._writer = parquet_writer(str(self._staged / "verdicts.parquet"), verdicts_schema(), metadata)
-
-    def write(self, verdicts: Sequence[Verdict]) -> None:
-        """Append the verdicts of some samples."""
-        table = verdicts_table(self.run.id, verdicts)
-        with disk_errors(self._staged):
-            self._writer.write_table(table.replace_schema_metadata(self._writer.schema.metadata))
-
-    def sha256(self) -> str:
-        """The digest of the whole file; nothing more can be written."""
-        with disk_errors(self._staged):
-            self._writer.close()
-        return sha256_of(self._staged / "verdicts.parquet")
-
-    def publish(self, files: Mapping[str, bytes]) -> Path:
-        """Add the other files and give the folder its name."""
-        for file, content in files.items():
-            write_new(self._staged / file, content)
-        publish_folder(self._staged, self._final)
-        return self._final
-
-    def discard(self) -> None:
-        """Take back what was not published."""
-        self._writer.close()
-        self._held.close()
-        with suppress(OSError):  # another rescoring is there
-            self._final.parent.rmdir()

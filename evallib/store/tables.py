@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -80,7 +81,8 @@ def _calls_from(text: str | None) -> tuple[tuple[ToolCall, ...], tuple[ToolCall,
     calls: list[ToolCall] = []
     strays: list[ToolCall] = []
     for row in json.loads(text):
-        (strays if row.pop("stray", False) else calls).append(ToolCall(**row))
+        call = ToolCall(row["name"], row["arguments"], row["result"], row["error"], row.get("id", ""))
+        (strays if row.get("stray") else calls).append(call)
     return tuple(calls), tuple(strays)
 
 
@@ -351,7 +353,16 @@ def samples_from(samples: pa.Table, turns: Iterable[pa.Table]) -> list[Sample]:
 
 def verdicts_from(table: pa.Table) -> list[Verdict]:
     """Verdicts in stored order."""
-    columns = [table.column(name).to_pylist() for name in Verdict._fields]
-    for at in map(Verdict._fields.index, _LISTS):
-        columns[at] = [tuple(numbers) for numbers in columns[at]]
+    columns = [
+        _tuples(table.column(name)) if name in _LISTS else table.column(name).to_pylist() for name in Verdict._fields
+    ]
     return list(map(Verdict._make, zip(*columns, strict=True)))
+
+
+def _tuples(column: pa.ChunkedArray) -> list[tuple[int, ...]]:
+    """Lists of numbers as tuples; most are empty, and making a list of each takes five times as long."""
+    found: list[tuple[int, ...]] = []
+    for chunk in column.chunks:
+        ends, numbers = chunk.offsets.to_pylist(), chunk.values.to_pylist()
+        found += [tuple(numbers[start:end]) if end > start else () for start, end in itertools.pairwise(ends)]
+    return found
