@@ -7,9 +7,10 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
+from evallib.amending import rescore
 from evallib.auditing import agreement
 from evallib.authoring import calibrate, regressions, seal, validate
 from evallib.collector import collector_paused
@@ -17,7 +18,6 @@ from evallib.comparing import compare
 from evallib.errors import InputError
 from evallib.importing import import_
 from evallib.keeping import verify
-from evallib.previewing import preview
 from evallib.reviewing import adjudicate
 from evallib.ruling import close, criteria, lock
 from evallib.stdout import print_json, print_lines, visible
@@ -264,70 +264,6 @@ def gate(given: Arguments) -> int:
     else:
         print_lines(decision.lines())
     return 1 if given.exit_code and decision.decision != "pass" else 0
-
-
-def rescore(given: Arguments) -> int:
-    """Apply changed criteria to stored runs, or show what they would do."""
-    from evallib.panel import jury_for
-    from evallib.printing import rescored_lines
-    from evallib.rescoring.apply import rescore as apply
-    from evallib.rescoring.rules import Acceptance
-    from evallib.store import read_log
-
-    _refuse_half_a_rescoring(given)
-    runs = _open_runs(given)
-    acceptance = None if given.override is None else Acceptance(given.override, given.by)
-    asking = jury_for(given.judge, given.suite, given.data, jobs=given.judge_jobs, tell=_tell) if given.judge else None
-    with asking or nullcontext() as jury:
-        if given.preview:
-            return preview(given, runs, jury)
-        rescored = apply(
-            runs, given.suite, given.entry, given.adjudications,
-            trust_code=given.trust_code, jury=jury, acceptance=acceptance,
-        )  # fmt: skip
-    if given.json:
-        print_json(rescored.as_dict())
-    else:
-        print_lines(rescored_lines(rescored.as_dict()))
-        if rescored.logged is not None:
-            print_lines(["", *_record(rescored, read_log(given.adjudications))])
-    return 0
-
-
-def _refuse_half_a_rescoring(given: Arguments) -> None:
-    if given.queue and not (given.preview and given.by.strip()):
-        raise InputError("--queue writes a reading plan of a preview's unread flips: give --preview and --by NAME")
-    if given.by and not given.queue and given.override is None:
-        raise InputError(
-            "--by says who accepts unread flips, with --override REASON, or who asks for their --queue; who changes "
-            "criteria stands in the entry"
-        )
-    if given.preview and given.override is not None:
-        raise InputError("a preview accepts nothing; leave --override out")
-    if not given.preview and not given.run:
-        raise InputError("name the runs to rescore; only a preview (--preview) looks at every run of the suite")
-    if not given.preview and given.entry is None:
-        raise InputError("a rescoring needs --entry FILE: author, fix, reason and the flips you expect; or --preview")
-
-
-def _open_runs(given: Arguments) -> list[Any]:
-    from evallib.store import open_run
-
-    runs = [open_run(reference, given.data) for reference in given.run]
-    if len({found.id for found in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
-    return runs
-
-
-def _record(rescored: Any, log: Any) -> list[str]:
-    """How its author's predictions came out so far, and how often each check it changes was amended."""
-    from evallib.criteria_lines import record_lines
-    from evallib.rescoring.ledger import amendments, predictions
-
-    changed = {change.check for change in rescored.entry.changes}
-    ledger = amendments([one.run for one in rescored.runs], log)
-    records = [one for one in predictions(log) if one.author == rescored.entry.author]
-    return record_lines(records, [one for one in ledger if one.check in changed])
 
 
 def report(given: Arguments) -> int:

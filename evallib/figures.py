@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evallib.caption import Origin
+from evallib.collector import collector_paused
 from evallib.coverage import Part, read_words, unequal_words
 from evallib.errors import InputError
 from evallib.gate import Decision, Gate, decide, without_answers
@@ -124,8 +125,8 @@ class Figures:
         """
         found = self._usual if bootstrap is None and not ks else self._summarised(ks, bootstrap)
         summary: dict[str, Any] = dict(found)
-        if self.sealed:  # a tag may be of one case
-            summary |= {"flaky_cases": [], "by_tag": {}}
+        if self.sealed:  # a tag or a split may be of one case
+            summary |= {"flaky_cases": [], "by_split": {}, "by_tag": {}}
         if self.views[0].predicted_late:
             summary["predicted_after_preview"] = True
         if self._left_out:
@@ -209,6 +210,7 @@ def _read_sentence(view: View) -> str:
     return f"Read in {view.run.id}: {read_words(view.parts)}{open_}{stale}."
 
 
+@collector_paused()
 def load_figures(
     references: Sequence[str | Run], view: str, data: Path, adjudications: Path, *, for_aggregates: bool = False
 ) -> Figures:
@@ -226,6 +228,7 @@ def load_figures(
     return _pooled(runs, view, log)
 
 
+@collector_paused()
 def load_views(reference: str, data: Path, adjudications: Path, names: Sequence[str] = ()) -> list[Figures]:
     """The figures of one run under each of its views (or those named), strict first."""
     log = read_log(adjudications)
@@ -249,7 +252,9 @@ def _refuse_other_meaning(views: Sequence[View]) -> None:
     """A kind of check whose code came to judge otherwise gives figures of two criteria under one suite."""
     first: dict[tuple[str, str], tuple[str, str]] = {}
     for view in views if len(views) > 1 else ():
-        for (case_id, check_id), decides in view.criteria():
+        for case_id, check_id, decides in view.criteria():
+            if not decides:
+                continue
             known, run_id = first.setdefault((case_id, check_id), (decides, view.run.id))
             if known != decides:
                 raise InputError(

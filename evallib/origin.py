@@ -10,7 +10,7 @@ from evallib.records import digest, whole_seconds
 from evallib.stdout import counted
 from evallib.store import Run
 from evallib.suite import Suite
-from evallib.views import READ, View
+from evallib.views import View
 
 __all__ = ["criteria_digest", "origin_of"]
 
@@ -40,8 +40,7 @@ def criteria_digest(views: Sequence[View]) -> str:
 
     Readings are no criteria: those of `read` are strict's.
     """
-    verdicts = (v for view in views for v in (view.run.verdicts if view.name == READ else view.verdicts))
-    deciding = sorted({(v.case_id, v.check_id, v.decides) for v in verdicts})
+    deciding = sorted({each for view in views for each in view.criteria()})
     return digest([views[0].suite.pass_rule, deciding], 12)
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evallib.adjudication import ReadOutcome, read_outcomes
+from evallib.collector import collector_paused
 from evallib.concordance.audit import audit
 from evallib.concordance.selection import Selection
 from evallib.coverage import Part, coverage, read_shares
@@ -72,21 +73,16 @@ class View:
 
     @cached_property
     def columns(self) -> pa.Table:
-        """The verdicts of a view that nobody's reading changed, as an Arrow table."""
+        """The verdicts as they are stored, no reading among them, as an Arrow table."""
         if self.stored is None:
             return self.run.columns("verdicts", VERDICT_COLUMNS)
         return self.stored.verdict_columns(self.run.id, VERDICT_COLUMNS)
 
-    def criteria(self) -> list[tuple[tuple[str, str], str]]:
-        """Each (case, check) with the digest of what decided it; more than one where that changed on the way."""
-        if self.read:
-            found = (((v.case_id, v.check_id), v.decides) for v in self.verdicts)
-        else:
-            names = ("case_id", "check_id", "decides")
-            alike = self.columns.select(names).group_by(list(names), use_threads=False).aggregate([])
-            rows = zip(*(alike.column(name).to_pylist() for name in names), strict=True)
-            found = (((case, check), decides) for case, check, decides in rows)
-        return [one for one in dict.fromkeys(found) if one[1]]
+    def criteria(self) -> list[tuple[str, str, str]]:
+        """Each (case, check, digest of what decides it) there is, sorted; readings are no criteria."""
+        names = ["case_id", "check_id", "decides"]
+        alike = self.columns.select(names).group_by(names, use_threads=False).aggregate([])
+        return sorted(zip(*(alike.column(name).to_pylist() for name in names), strict=True))
 
     @cached_property
     def samples(self) -> pa.Table:
@@ -207,6 +203,7 @@ def _counts(strict: Mapping[SampleKey, Outcome], states: Mapping[SampleKey, str]
     }
 
 
+@collector_paused()
 def outcomes_frame(view: View) -> pd.DataFrame:
     """One row per planned sample: the columns `metrics` documents, and `reading`, `failed` and `reason`.
 

@@ -177,12 +177,8 @@ def test_repeats_that_say_the_very_same_and_copies_are_named(
     stored(tmp_path, "a", {"c-1": ["four"] * 3, "c-2": ["five", "no", "no"]})
     stored(tmp_path, "b", {"c-1": ["four"] * 3, "c-2": ["five", "six", "no"]})
     notes = compared(capsys, tmp_path)["notes"]
-    told = "all samples of 1 of 2 cases are word for word the same: cached or identical repeats add nothing"
-    assert notes == [
-        f"run a: {told}",
-        f"run b: {told}",
-        "5 of 6 shared samples are word for word the same in both runs",
-    ]
+    told = "In 1 of 2 cases every sample gave the same answer."
+    assert notes == [f"run a: {told}", f"run b: {told}", "5 of 6 shared samples put out the very same in both runs"]
 
 
 def test_left_out_judges_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evallib.checks.facts import Mentions
 from evallib.checks.turns import OverSteps
@@ -15,9 +17,11 @@ from evallib.exhibits import open_exhibits
 from evallib.figures import load_figures, load_views
 from evallib.preview_lines import preview_lines
 from evallib.printing import rescored_lines
-from evallib.records import POST_HOC_LABEL
+from evallib.records import POST_HOC_LABEL, Sample, Verdict
 from evallib.rescoring.apply import load_rescoring, rescore, rescore_run
+from evallib.rescoring.flips import words_of
 from evallib.rescoring.impact import preview
+from evallib.scoring import fold_all, outcome_word
 from evallib.store import Run, open_run, read_log, verify_log, verify_run
 from evallib.suite import load_suite
 from evallib.views import open_view, view_names
@@ -382,3 +386,38 @@ def test_a_preview_says_what_the_rescoring_would_refuse_and_refuses_nothing(
             rescore([run], *given)
     else:
         assert rescore([run], *given).as_dict()["would_refuse"] == []
+
+
+VERDICTS = st.builds(
+    Verdict,
+    case_id=st.just("c"),
+    sample=st.integers(1, 4),
+    check_id=st.sampled_from(["a", "b"]),
+    status=st.sampled_from(["scored", "not_applicable", "not_scored"]),
+    reason=st.just("r"),
+    value=st.sampled_from([0.0, 0.5, 1.0]),
+    passed=st.booleans(),
+    critical=st.booleans(),
+    origin=st.sampled_from(["computed", "carried", "recorded"]),
+    decides=st.sampled_from(["", "d"]),
+)
+
+
+@given(
+    st.lists(VERDICTS, max_size=20),
+    st.lists(
+        st.tuples(st.sampled_from(["completed", "provider_error"]), st.sampled_from(["", "yes", "<think>"])),
+        min_size=4,
+        max_size=4,
+    ),
+    st.sampled_from(["critical", "top"]),
+)
+def test_samples_that_are_alike_amount_to_what_folding_each_says(
+    verdicts: list[Verdict], answers: list[tuple[str, str]], rule: str
+) -> None:
+    samples = [Sample("r", "c", n, status=status, answer=text) for n, (status, text) in enumerate(answers, 1)]
+    each = {
+        key: outcome_word(one.passed) if one.passed is not None else one.status
+        for key, one in fold_all(samples, verdicts, rule).items()
+    }
+    assert words_of(samples, verdicts, rule) == each

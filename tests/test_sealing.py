@@ -125,6 +125,17 @@ def test_rates_come_out_and_no_case_check_or_answer(place: Place, capsys: pytest
     assert not [word for word in SECRETS if word in out + err]
 
 
+def test_no_case_and_no_tag_is_named_in_the_figures(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.seal()
+    place.run("h-1", "--samples", "2")
+    capsys.readouterr()
+    where = ["--data", str(place.data), "--adjudications", str(place.log)]
+    assert main(["metrics", "h-1", "--json", "--interval", "bootstrap", *where]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["flaky_cases"] == []
+    assert [found[name] for name in ("by_split", "by_tag", "by_check")] == [{}, {}, {}]
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -24,7 +24,9 @@ from evallib.store import (
     finish_run,
     list_runs,
     open_run,
+    part_of,
     read_log,
+    share_suite,
     verify_log,
     verify_run,
 )
@@ -379,18 +381,18 @@ def test_runs_that_hold_copies_of_one_suite_share_it_and_a_changed_copy_is_still
     known: dict[str, Suite] = {}
     fresh = [open_run(run.id, tmp_path) for run in (*runs, other)]
     for run in (fresh[0], fresh[1], fresh[3]):
-        run.share_suite(known)
+        share_suite(run, known)
     assert fresh[0].suite is fresh[1].suite
     assert fresh[3].suite is not fresh[0].suite
     (fresh[2].folder / "suite.yaml").write_text(SUITE + "\n")
     with pytest.raises(InputError, match="was changed after the run began"):
-        fresh[2].share_suite(known)
+        share_suite(fresh[2], known)
 
 
 def test_a_run_that_holds_some_samples_knows_no_others_and_leaves_the_run_as_it_was(tmp_path: Path) -> None:
     run = stored_run(tmp_path, {"c-1": ["four", "five"]})
     suite = run.suite
-    held = run.holding(run.samples[:1], run.verdicts[:2])
+    held = part_of(run, run.samples[:1], run.verdicts[:2])
     assert (list(held.by_key), list(held.verdicts_of)) == ([("c-1", 1)], [("c-1", 1)])
     assert held.suite is suite
     assert len(run.samples) == 2

@@ -204,6 +204,7 @@ def finished(
     *,
     seen: str,
     key: str = "",
+    width: int = WIDTH,
 ) -> AltairChart:
     """The chart, titled with the views and labels that its frames' rows carry.
 
@@ -211,7 +212,7 @@ def finished(
     """
     labels = {view: label for frame in frames for view, label in zip(frame["view"], frame["label"], strict=True)}
     caption = "\n".join(part for part in (key, joined([one.caption for one in said])) if part)
-    return titled(chart, title, caption, {"views": list(labels), "labels": labels}, WIDTH, said=said, seen=seen)
+    return titled(chart, title, caption, {"views": list(labels), "labels": labels}, width, said=said, seen=seen)
 
 
 def titled(

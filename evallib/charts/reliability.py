@@ -10,6 +10,7 @@ from evallib.charts.drawing import (
     BLUE,
     GREY,
     VERMILLION,
+    WIDTH,
     WORDS,
     About,
     AltairChart,
@@ -58,7 +59,8 @@ def reliability_chart(
         drawn.append(alt.vconcat(_curve_panel(one, view), _histogram_panel(counts, most), spacing=12))
         seen.append(_seen(one, view))
     chart = alt.concat(*drawn, columns=columns, spacing=26)
-    return finished(chart, title, about, [curves, histogram], seen=" ".join(seen), key=_KEY)
+    width = WIDTH * min(columns, len(views))
+    return finished(chart, title, about, [curves, histogram], seen=" ".join(seen), key=_KEY, width=width)
 
 
 def _seen(rows: list[dict[str, Any]], view: str) -> str:

@@ -244,8 +244,9 @@ def _spans(figures: Figures) -> dict[str, float | None]:
 def _notes(a: Figures, b: Figures, shared: list[str]) -> list[str]:
     """What a reader must know of the two runs before any figure."""
     first, second = a.views[0].run, b.views[0].run
-    notes = [repeated_answers(run, shared) for run in dict.fromkeys((first, second))]
-    notes.append("A and B are the same run" if first == second else copied_answers(first, second, shared))
+    frames = {one.views[0].run.id: one.outcomes[one.outcomes["case_id"].isin(shared)] for one in (a, b)}
+    notes = [repeated_answers(run, frame) for run, frame in frames.items()]
+    notes.append("A and B are the same run" if first == second else copied_answers(*frames.values()))
     notes.append(unequal_words((*a.parts, *b.parts)) if first != second else "")
     if any(not verdict.decides for figures in (a, b) for verdict in figures.views[0].verdicts):
         notes.append("some verdicts were recorded elsewhere, under criteria that nobody can compare here")

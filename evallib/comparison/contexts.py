@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evallib.locks import lock_words
+from evallib.metrics.planned import plan
+from evallib.metrics.repeats import repeats, repeats_sentence
 from evallib.provenance import build
-from evallib.records import Sample, canonical_json
+from evallib.records import canonical_json
 from evallib.stdout import counted
 from evallib.store import LoggedEntry, Run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "Difference",
@@ -107,34 +112,17 @@ def locked_words(a: Run, b: Run, log: Sequence[LoggedEntry]) -> str:
     return f"A and B {first}" if first == second else f"A {first}; B {second}"
 
 
-def repeated_answers(run: Run, shared: Sequence[str]) -> str:
-    """How many cases have repeats that say and do the very same, in one sentence; empty where none has."""
-    wanted = set(shared)
-    said: dict[str, list[tuple[str, ...]]] = {}
-    for sample in run.samples:
-        if sample.case_id in wanted:
-            said.setdefault(sample.case_id, []).append(_spoken(sample))
-    several = {case: texts for case, texts in said.items() if len(texts) > 1}
-    same = sum(len(set(texts)) == 1 for texts in several.values())
-    if not same:
+def repeated_answers(run: str, outcomes: pd.DataFrame) -> str:
+    """What is to be said of repeats of a run that are none; empty where every case's samples differ."""
+    said = repeats_sentence(repeats(plan(outcomes)))
+    return f"run {run}: {said}" if said else ""
+
+
+def copied_answers(a: pd.DataFrame, b: pd.DataFrame) -> str:
+    """How many samples of B put out the very same as those of A; empty where fewer than half did."""
+    key = ["case_id", "sample"]
+    both = a[[*key, "trajectory"]].merge(b[[*key, "trajectory"]], on=key, suffixes=("", "_b"))
+    same = int(((both["trajectory"] == both["trajectory_b"]) & (both["trajectory"] != "")).sum())
+    if not same or 2 * same < len(both):
         return ""
-    return (
-        f"run {run.id}: all samples of {same} of {counted(len(several), 'case')} are word for word the same: cached or "
-        "identical repeats add nothing"
-    )
-
-
-def copied_answers(a: Run, b: Run, shared: Sequence[str]) -> str:
-    """How many samples of B are word for word those of A; empty where fewer than half are."""
-    wanted = set(shared)
-    first, second = ({s.key: _spoken(s) for s in run.samples if s.case_id in wanted} for run in (a, b))
-    both = [key for key in first if key in second]
-    same = sum(first[key] == second[key] for key in both)
-    if not both or 2 * same < len(both):
-        return ""
-    return f"{same} of {counted(len(both), 'shared sample')} are word for word the same in both runs"
-
-
-def _spoken(sample: Sample) -> tuple[str, ...]:
-    calls = [canonical_json([call.name, dict(call.arguments)]) for call in sample.tool_calls]
-    return (sample.status, sample.answer, *(turn.text for turn in sample.turns), *calls)
+    return f"{same} of {counted(len(both), 'shared sample')} put out the very same in both runs"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evallib.entries import Override, Rescoring
+from evallib.entries import Lock, Override, Rescoring
 from evallib.errors import InputError
 from evallib.judging import Jury
+from evallib.locks import standing_locks
 from evallib.records import Verdict, digest
 from evallib.rescoring.changes import (
     criteria_digests,
@@ -195,7 +196,7 @@ def said_against(at: Session, entry: Rescoring | None, rescored: Sequence[Rescor
     told: list[InputError] = []
     if entry is None:
         told.append(InputError(_NO_ENTRY))
-        told += (error for run in at.runs for error in _refusal(refuse_locked, run, at.log))
+        told += (error for run in _held_apart(at) for error in _refusal(refuse_locked, run, at.log))
         told += map(InputError, at.read.refused)
     else:
         told += (*_refusals(at, entry), *_flip_refusals(at, entry, rescored))
@@ -235,19 +236,32 @@ def _refusals(at: Session, entry: Rescoring) -> Iterator[InputError]:
     yield from _refusal(refuse_author, entry, at.rule)
     yield from _refusal(refuse_without_prediction, at.runs, at.suite, entry)
     yield from _refusal(refuse_twins, at.runs)
-    alike: set[tuple[str, ...]] = set()
-    for run in at.runs:
+    for run in _held_apart(at):
         yield from _refusal(refuse_locked, run, at.log)
-        criteria = (str(run.plan["suite_sha256"]), *run.plan["cases"])
-        if criteria not in alike:  # what differs, differs alike in all runs of the same cases and suite
-            alike.add(criteria)
-            yield from _refusal(refuse_unlisted, run, at.suite, entry)
-            yield from _refusal(refuse_misnamed_fix, run, at.suite, entry)
+    for run in _first_of_each(at.runs):
+        yield from _refusal(refuse_unlisted, run, at.suite, entry)
+        yield from _refusal(refuse_misnamed_fix, run, at.suite, entry)
+    for run in at.runs:
         yield from _refusal(_refuse_judges, run, at.suite, entry, at.jury)
         yield from _refusal(_refuse_done, run, entry.slug, at.log)
     yield from _refusal(refuse_invented, at.runs, at.suite, entry)
     yield from _refusal(refuse_unlicensed, at.runs, entry, at.log, at.rule)
     yield from map(InputError, at.read.refused)
+
+
+def _first_of_each(runs: Iterable[Run]) -> list[Run]:
+    """The first of all runs of the same suite and cases: what differs from a changed suite, differs alike in them."""
+    found: dict[tuple[str, ...], Run] = {}
+    for run in runs:
+        found.setdefault((str(run.plan["suite_sha256"]), *run.plan["cases"]), run)
+    return list(found.values())
+
+
+def _held_apart(at: Session) -> list[Run]:
+    """The runs among which a lock that holds any holds one: those that a lock names, and the first of each suite."""
+    named = {run for one in standing_locks(at.log) if isinstance(one.entry, Lock) for run in one.entry.runs}
+    first = {run.id for run in _first_of_each(at.runs)}
+    return [run for run in at.runs if run.id in named | first]
 
 
 def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError]:

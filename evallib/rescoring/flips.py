@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from evallib.adjudication import read_state
+from evallib.checks.extraction import spoken
 from evallib.entries import Expectation, Rescoring
 from evallib.records import Outcome, Sample, SampleKey, Verdict
+from evallib.scoring import fold
 from evallib.standing import Readings, Stand
 from evallib.store import Run
 from evallib.suite import Suite
 
 __all__ = [
     "Batch", "Flip", "ReadWord", "Turn", "against_the_fix", "find_flips", "held_against_readings", "missed_flips",
-    "one_way_fixes",
+    "one_way_fixes", "words_of",
 ]  # fmt: skip
 
+_DECIDING = itemgetter(*map(Verdict._fields.index, ("status", "passed", "critical", "origin", "decides")))
+"""Of a verdict all that `fold` looks at, but for the score."""
 ReadWord = Literal["read", "unread", "contradicted", "disputed"]
 
 
@@ -75,14 +80,15 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some samples of a run with their verdicts and outcomes, as strict has them and under changed criteria."""
+    """Some samples of a run with their verdicts and what they amount to, by strict and under changed criteria."""
 
     samples: Sequence[Sample]
     before: Sequence[Verdict]
     after: list[Verdict]
     """In stored order."""
-    strict: Mapping[SampleKey, Outcome]
-    rescored: Mapping[SampleKey, Outcome]
+    strict: Mapping[SampleKey, str]
+    """As `words_of` has them."""
+    rescored: Mapping[SampleKey, str]
     carried: int
     """How many of the verdicts `after` were carried over."""
     outdated: set[str]
@@ -91,14 +97,14 @@ class Batch:
 
 def find_flips(run: Run, suite: Suite, batch: Batch, expected: Collection[tuple[str, int, str]] = ()) -> Iterator[Flip]:
     """The flips in `batch`, in stored order; `expected` are (case, sample, word it becomes)."""
-    turned = {key for key, old in batch.strict.items() if _word(old) != _word(batch.rescored[key])}
+    turned = {key for key, old in batch.strict.items() if old != batch.rescored[key]}
     if not turned:
         return
     old, new = ([v for v in one if (v.case_id, v.sample) in turned] for one in (batch.before, batch.after))
     turns = _turns(old, new, all_count="top" in {run.suite.pass_rule, suite.pass_rule})
     for key in (key for key in batch.strict if key in turned):
-        word = _word(batch.rescored[key])
-        yield Flip(run.id, *key, _word(batch.strict[key]), word, tuple(turns.get(key, ())), (*key, word) in expected)
+        word = batch.rescored[key]
+        yield Flip(run.id, *key, batch.strict[key], word, tuple(turns.get(key, ())), (*key, word) in expected)
 
 
 def missed_flips(run: Run, expects: Iterable[Expectation], flips: Iterable[Flip]) -> tuple[dict[str, Any], ...]:
@@ -106,6 +112,27 @@ def missed_flips(run: Run, expects: Iterable[Expectation], flips: Iterable[Flip]
     happened = {(flip.case_id, flip.sample, flip.after) for flip in flips}
     mine = (e for e in expects if e.run == run.id)
     return tuple(e.model_dump() for e in mine if (e.case, e.sample, e.to) not in happened)
+
+
+def words_of(
+    samples: Sequence[Sample], verdicts: Iterable[Verdict], pass_rule: Literal["critical", "top"]
+) -> dict[SampleKey, str]:
+    """What each sample amounts to, in the order of `samples`: pass, fail, error or not_scored.
+
+    Samples whose verdicts decide alike are folded once: of a run's many samples few are unlike.
+    """
+    grouped: dict[SampleKey, list[Verdict]] = {sample.key: [] for sample in samples}
+    for verdict in verdicts:
+        grouped[verdict.case_id, verdict.sample].append(verdict)
+    known: dict[tuple[Any, ...], str] = {}
+    found = {}
+    for sample in samples:
+        mine = grouped[sample.key]
+        alike = (sample.status, spoken(sample.answer).problem, *map(_DECIDING, mine))
+        if alike not in known:
+            known[alike] = _word(fold(sample, mine, pass_rule))
+        found[sample.key] = known[alike]
+    return found
 
 
 def _word(outcome: Outcome) -> str:
@@ -176,31 +203,32 @@ def _held(run: Run, suite: Suite, flip: Flip, readings: Readings) -> Flip:
     key = (flip.case_id, flip.sample)
     whole = readings.by_item.get((*key, ""))
     if whole is not None and whole.state != "unsure":
-        state = read_state(run, key, readings)
-        word = "disputed" if state == "disputed" else _compared(whole.state, flip.after)
-        return replace(flip, read=word, readings=_ids([whole]))
+        return replace(flip, read=_compared(read_state(run, key, readings), flip.after), readings=_ids([whole]))
     deciding = [
         (readings.by_item.get((*key, turn.check)), turn.now or flip.after) for turn in flip.turns if turn.counts
     ]
     words: list[ReadWord] = [_compared(stand.state, want) if stand else "unread" for stand, want in deciding]
-    against = _read_as_failing(suite, flip, readings)
+    against = _read_otherwise(suite, flip, readings)
     words += ["contradicted"] * len(against)
     order: tuple[ReadWord, ...] = ("contradicted", "disputed", "unread")
-    word = next((one for one in order if one in words), "read") if words else "unread"
+    word = next((one for one in order if one in words), "read" if words else "unread")
+    if word == "read":  # the other checks of the answer may have been read too
+        word = _compared(read_state(run, key, readings), flip.after)
     return replace(flip, read=word, readings=_ids([stand for stand, _ in deciding if stand] + against))
 
 
-def _read_as_failing(suite: Suite, flip: Flip, readings: Readings) -> list[Stand]:
-    """Readings that say fail of a check that decides and did not change, in an answer that would pass."""
-    if flip.after != "pass":
-        return []
-    others = [
-        bound.check
-        for bound in suite.bound[flip.case_id]
-        if bound.check.id not in flip.checks and (bound.check.critical or suite.pass_rule == "top")
+def _read_otherwise(suite: Suite, flip: Flip, readings: Readings) -> list[Stand]:
+    """Readings of checks that did not change which speak against it: infrastructure, or a fail that decides."""
+    key = (flip.case_id, flip.sample)
+    others = [bound.check for bound in suite.bound[flip.case_id] if bound.check.id not in flip.checks]
+    stands = [(check, readings.by_item.get((*key, check.id))) for check in others]
+    decides = {check.id for check in others if check.critical or suite.pass_rule == "top"}
+    return [
+        stand
+        for check, stand in stands
+        if stand
+        and (stand.state == "infra" or (stand.state == "fail" and flip.after == "pass" and check.id in decides))
     ]
-    stands = [readings.by_item.get((flip.case_id, flip.sample, check.id)) for check in others]
-    return [stand for stand in stands if stand and stand.state == "fail"]
 
 
 def _compared(state: str, want: str) -> ReadWord:

@@ -24,7 +24,7 @@ from evallib.rescoring.recomputing import Kept, RescoredRun, refuse_other_questi
 from evallib.rule import load_rule
 from evallib.standing import Readings, Rubrics, live_entries, standing_readings
 from evallib.stdout import counted
-from evallib.store import LoggedEntry, Run, list_runs, read_log
+from evallib.store import LoggedEntry, Run, list_runs, part_of, read_log, share_suite
 from evallib.suite import BoundCheck, Suite
 
 __all__ = ["Impact", "LeftOut", "RunImpact", "preview", "runs_of"]
@@ -148,7 +148,7 @@ def runs_of(data: Path, suite: Suite) -> tuple[list[Run], list[LeftOut]]:
             if not _used(run, suite):
                 continue
             assert run.manifest  # an incomplete run says so
-            run.share_suite(known)
+            share_suite(run, known)
             refuse_other_questions(run, suite)
             found.append(run)
         except (InputError, IncompleteError) as error:
@@ -199,7 +199,7 @@ def preview(
 def _sharing(runs: Sequence[Run], suite: Suite) -> list[Run]:
     known: dict[str, Suite] = {}
     for run in runs:
-        run.share_suite(known)
+        share_suite(run, known)
         refuse_other_questions(run, suite)
     return list(runs)
 
@@ -269,7 +269,7 @@ class _Look:
             return ()
         turned = {(flip.case_id, flip.sample) for flip in flips}
         samples = [sample for sample in batch.samples if sample.key in turned]
-        held = run.holding(samples, [v for v in batch.before if (v.case_id, v.sample) in turned])
+        held = part_of(run, samples, [v for v in batch.before if (v.case_id, v.sample) in turned])
         return held_against_readings(held, self.at.suite, flips, self.logged.of(held))
 
     def _hits(self, batch: Batch, flips: Sequence[Flip]) -> dict[SampleKey, tuple[Hit, ...]]:
@@ -285,9 +285,9 @@ class _Look:
 
 
 def _count(passes: Mapping[str, list[int]], batch: Batch) -> None:
-    for place, outcomes in enumerate((batch.strict, batch.rescored), 1):
-        for (case_id, _), outcome in outcomes.items():
-            passes[case_id][place] += outcome.passed is True
+    for place, words in enumerate((batch.strict, batch.rescored), 1):
+        for (case_id, _), word in words.items():
+            passes[case_id][place] += word == "pass"
 
 
 def _moved(batch: Batch) -> Iterator[tuple[str, str]]:

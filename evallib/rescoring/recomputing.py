@@ -13,9 +13,9 @@ from evallib.entries import Rescoring
 from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.records import ERROR_STATUSES, Sample, Verdict
-from evallib.rescoring.flips import Batch, Flip, against_the_fix, find_flips, missed_flips, one_way_fixes
+from evallib.rescoring.flips import Batch, Flip, against_the_fix, find_flips, missed_flips, one_way_fixes, words_of
 from evallib.rescoring.rejudging import rejudge
-from evallib.scoring import fold_all, score_samples
+from evallib.scoring import score_samples
 from evallib.store import Run
 from evallib.suite import BoundCheck, Suite
 
@@ -86,7 +86,7 @@ def _batches(run: Run, suite: Suite, jury: Jury | None, kept: Kept) -> Iterator[
     for samples, before in run.batches():
         with collector_paused():
             after, carried, late = _rescored(run, samples, before, suite, kept_checks, jury)
-            strict, rescored = fold_all(samples, before, run.suite.pass_rule), fold_all(samples, after, suite.pass_rule)
+            strict, rescored = words_of(samples, before, run.suite.pass_rule), words_of(samples, after, suite.pass_rule)
             yield Batch(samples, before, after, strict, rescored, carried, late)
             del after, before, samples, strict, rescored
 

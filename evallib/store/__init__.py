@@ -23,6 +23,7 @@ from evallib.store.runs import (
     open_run,
     readable_runs,
 )
+from evallib.store.sharing import part_of, share_suite
 from evallib.store.verify import Verification, leftovers, verify_log, verify_run
 
 __all__ = [
@@ -43,9 +44,11 @@ __all__ = [
     "list_runs",
     "locked",
     "open_run",
+    "part_of",
     "publish_rescoring",
     "read_log",
     "readable_runs",
+    "share_suite",
     "standing_rescorings",
     "verify_log",
     "verify_run",

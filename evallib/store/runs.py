@@ -137,35 +137,22 @@ class Run:
     @cached_property
     def suite(self) -> Suite:
         """The suite that ran, from the byte copy in the folder."""
-        return self._holding(read_suite(self._suite_file()))
+        return self.checked_suite(read_suite(self.suite_file()))
 
-    def _suite_file(self) -> Path:
+    def suite_file(self) -> Path:
+        """The byte copy of the suite, hashed again; InputError where it was changed, or the run is sealed."""
         self._refuse_sealed()
         path = self.folder / "suite.yaml"
         if not path.is_file() or sha256_of(path) != self.plan["suite_sha256"]:
             raise InputError(f"{path}: is missing or was changed after the run began; restore it")
         return path
 
-    def _holding(self, suite: Suite) -> Suite:
+    def checked_suite(self, suite: Suite) -> Suite:
+        """`suite`, which must have every planned case."""
         unknown = [case_id for case_id in self.plan["cases"] if case_id not in suite.by_id]
         if unknown:
             raise InputError(f"{self.folder / 'plan.json'}: plans case {unknown[0]!r}, which its suite does not have")
         return suite
-
-    def share_suite(self, known: dict[str, Suite]) -> None:
-        """Take the suite from `known` (sha256 to suite) where another run read the same bytes, else add it there."""
-        sha256 = str(self.plan["suite_sha256"])
-        if sha256 in known:
-            self._suite_file()
-            vars(self)["suite"] = self._holding(known[sha256])
-        known[sha256] = self.suite
-
-    def holding(self, samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Run:
-        """This run with these samples and strict verdicts in memory, which are not read again."""
-        held = Run(self.folder)
-        vars(held).update({name: vars(self)[name] for name in ("plan", "manifest", "suite") if name in vars(self)})
-        vars(held).update(samples=list(samples), verdicts=list(verdicts))
-        return held
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -331,7 +318,9 @@ def finish_run(run: Run, samples: Sequence[Sample], verdicts: Sequence[Verdict],
     write_new(run.folder / "run.json", _json_bytes(manifest))
     (run.folder / "journal.jsonl").unlink(missing_ok=True)
     finished = Run(run.folder)
-    return finished if run.sealed else finished.holding(samples, verdicts)
+    if not run.sealed:
+        vars(finished).update(samples=list(samples), verdicts=list(verdicts))
+    return finished
 
 
 def _write_tables(
