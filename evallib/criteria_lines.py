@@ -26,7 +26,8 @@ def criteria_lines(found: Mapping[str, Any], records: Sequence[Predictions], led
         lines += ["", *_rescoring_lines(one)]
         if one["rule_digest"] not in {"", found["rule"]["digest"]}:
             lines.append("  made under another rule than the one that holds now")
-    return [*lines, "", *record_lines(records, ledger)] if records or ledger else lines
+    lines += ["", *record_lines(records, ledger)] if records or ledger else []
+    return [" ".join(line.split("\n")) for line in lines]  # reasons may hold more than one line
 
 
 def _rescoring_lines(one: Mapping[str, Any]) -> list[str]:

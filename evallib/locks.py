@@ -54,7 +54,7 @@ def lock_words(run: Run, log: Iterable[LoggedEntry]) -> str:
     """`locked by Ann (ID): reason` for the first lock that holds `run`; `not locked` otherwise."""
     for logged in covering(run, log):
         if isinstance(logged.entry, Lock):
-            return f"locked by {logged.entry.author} ({logged.id}): {logged.entry.reason}"
+            return f"locked by {logged.entry.author} ({logged.id}): {' '.join(logged.entry.reason.split())}"
     return "not locked"
 
 

@@ -201,13 +201,13 @@ class RescoreExhibits:
         return {case: passes[case] / self.run.plan["cases"][case] for case, _ in view.states}
 
 
-def open_rescoring(
-    run: str, *, data: str | Path, adjudications: str | Path, suite: str = "", entry: str = ""
-) -> RescoreExhibits:
-    """A run with its rescorings and readings; with `suite`, what that suite would do to it. Folders as `base_folder`.
+def open_rescoring(run: str, *, data: str | Path, adjudications: str | Path, change: str = "") -> RescoreExhibits:
+    """A run with its rescorings and readings; with `change`, what that would do to it. Folders as `base_folder`.
 
-    A preview leaves its stamp, as on the command line.
+    `change` is the path of a suite, and perhaps after a comma that of an entry. A preview leaves its stamp, as on the
+    command line.
     """
+    suite, _, entry = (part.strip() for part in change.partition(","))
     base = base_folder(data)
     exhibits = open_exhibits(run, data=data, adjudications=adjudications)
     log = base / adjudications

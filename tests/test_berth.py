@@ -2,11 +2,15 @@
 
 import hashlib
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from evallib.cli import main
+from evallib.publishing.bundle import make_bundle
+from evallib.publishing.proof import prove
 from evallib.selfchecks.regressions import load_regressions, try_regressions
 from evallib.store import open_run
 from evallib.suite import load_suite
@@ -193,3 +197,17 @@ def test_what_was_read_teaches_the_published_criteria_which_then_hold_it(
     trial = try_regressions(loaded, kept)
     assert (trial.bad, trial.residue) == ((), ())
     assert f"{len(kept)} added" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_both_rounds_are_published_with_their_label_and_prove_themselves(home: Path, tmp_path: Path) -> None:
+    made = make_bundle(list(SETS), tmp_path / "published", home / "data", home / "log", pages=False)
+    elsewhere = Path(shutil.move(made, tmp_path / "elsewhere"))
+    assert prove(elsewhere, redraw=False).problems == []
+    page = (elsewhere / "README.md").read_text()
+    for name, (samples, strict, rescored) in SETS.items():
+        for view, passed in (("strict", strict), ("rescored:", rescored), ("read", rescored)):
+            assert re.search(rf"\| {name} \| {view}\S* \| {passed / samples:.3f} \|", page), (name, view)
+    changes = (elsewhere / "criteria.md").read_text()
+    assert changes.count("\n## ") == len(CAUSES) + 1
+    assert "3 flips, 0 unexpected, 0 missed, 0 reverse" in changes

@@ -117,12 +117,12 @@ def test_the_command_prints_rule_locks_log_record_and_ledger(
     assert "no criterion of these runs was changed after their answers were read" in capsys.readouterr().out
     home.rescore([home.read(cause="other")], ENTRY.replace("good}", "good, judgement: true}"), NONE,
                  acceptance=Acceptance("none is zero", "Bo"))  # fmt: skip
-    append_entry(home.log, make_lock([home.run], author="Ann", reason="a comparison"))
+    append_entry(home.log, make_lock([home.run], author="Ann", reason="a\ncomparison"))
     assert main(["criteria", "suite.yaml", *stored]) == 0
     said = capsys.readouterr().out
     for line in (
         "the rule that comes with evallib holds, because the log has no RULE.yaml of its own",
-        "locked by Ann (",
+        "): a comparison",
         "chosen after reading the answers; 1 judgement call; 1 flip unread, accepted by Bo",
         "r-1: 2 flips: 1 expected, 1 unexpected, 0 missed, 0 from pass to fail",
         "widen says of c-1: a digit is as good (a judgement call)",

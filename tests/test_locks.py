@@ -23,7 +23,7 @@ def rule(tmp_path: Path) -> Rule:
 def test_a_lock_holds_its_runs_until_it_is_closed(tmp_path: Path, rule: Rule) -> None:
     run, log = stored_run(tmp_path, ANSWERS), tmp_path / "log"
     assert lock_words(run, []) == "not locked"
-    lock = append_entry(log, make_lock([run], author=" Ann  B. ", reason="before and after the fix"))
+    lock = append_entry(log, make_lock([run], author=" Ann  B. ", reason="before and\nafter the fix"))
     assert [one.id for one in covering(run, read_log(log))] == [lock.id]
     assert lock_words(run, read_log(log)) == f"locked by Ann B. ({lock.id}): before and after the fix"
     append_entry(log, make_close(read_log(log), lock.id, author="Ann B.", reason="published", rule=rule))

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 from evallib.report import NOTEBOOKS, notebook_parameters
-from tests.making import stored_run
+from tests.making import SUITE, stored_run
 
 ROOT = Path(__file__).resolve().parent.parent
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -56,6 +56,22 @@ def test_plain_papermill_runs_the_gate_notebook_as_the_readme_prints_it(tmp_path
     said = json.dumps([cell.get("outputs", []) for cell in cells])
     assert "run mine, view strict" in said
     assert "image/svg+xml" in said
+
+
+def test_the_rescore_notebook_previews_a_named_suite_headless_and_rescores_nothing(tmp_path):
+    run = stored_run(tmp_path / "data", {"c-1": ["four", "it is 4"], "c-2": ["six"]}, run_id="mine")
+    (tmp_path / "new.yaml").write_text(SUITE.replace("{facts: [four]}", "{facts: [[four, '4']]}"))
+    given = {"run": "mine", "data": "data", "adjudications": "log", "change": "new.yaml"}
+    words = [word for name, value in given.items() for word in ("-p", name, value)]
+    command = [sys.executable, "-m", "papermill", str(ROOT / "notebooks/rescore.ipynb"), "out.ipynb", *words]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([*command, "--no-progress-bar"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = json.dumps([cell.get("outputs", []) for cell in nbformat.read(tmp_path / "out.ipynb", as_version=4).cells])
+    assert "preview (chosen after reading the answers)" in said
+    assert "1 of 1 flips unread" in said
+    assert "image/svg+xml" in said
+    assert not run.rescorings
 
 
 def _code(path):

@@ -1,6 +1,7 @@
 """A bundle holds all that is published of some runs, and whatever is changed in it afterwards is found out."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +17,7 @@ from evallib.publishing.contents import concerning
 from evallib.publishing.criteria import quiet
 from evallib.publishing.parts import MANIFEST, manifest_text
 from evallib.publishing.proof import bundle_digest, is_bundle, prove
+from evallib.publishing.quoted import figure_rows
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore
 from evallib.store import append_entry, open_run, read_log
@@ -264,6 +266,7 @@ def test_entries_of_other_runs_stay_out_and_what_takes_one_back_comes_along(tmp_
     assert [logged.entry.kind for logged in found] == ["reading"]
 
 
+@pytest.mark.slow
 def test_the_command_writes_pages_too_and_prints_the_digest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, log = everything(tmp_path)
     out = tmp_path / "bundle"
@@ -276,3 +279,7 @@ def test_the_command_writes_pages_too_and_prints_the_digest(tmp_path: Path, caps
     assert str(tmp_path) not in page
     assert not [p for p in out.rglob("*") if p.is_file() and str(tmp_path).encode() in p.read_bytes()]
     assert main(["verify", str(out)]) == 0
+    rate = next(row for row in figure_rows("r-3", out / "data", out / "adjudications") if row[0] == "pass_rate")
+    (out / "report" / "r-3.html").write_text(re.sub(rf"(<td>pass_rate</td>\s*<td>){rate[1]}", r"\g<1>0.95", page))
+    (problem,) = prove(hashed_again(out), redraw=False).problems
+    assert "r-3.html: its 'pass_rate' is not what the run and the entries here give" in problem

@@ -147,6 +147,8 @@ def test_no_case_and_no_tag_is_named_in_the_figures(place: Place, capsys: pytest
         ["report", "h-1", "--bundle", "b"], ["track", "h-1"], ["track", "h-1", "--uri", "sqlite:///m.db"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY", "--preview"],
         ["rescore", "h-1", "--suite", "SUITE", "--entry", "ENTRY"],
+        ["rescore", "--suite", "SUITE", "--preview"],
+        ["rescore", "--suite", "SUITE", "--preview", "--queue", "--by", "Ann"],
         ["regressions", "h-1", "--suite", "SUITE"], ["lock", "h-1", "--by", "Ann", "--reason", "x"],
         ["metrics", "h-1", "--view", "read"], ["gate", "h-1", "--gate", "ENTRY"],
         ["report", "h-1", "--notebook", "run"],

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evallib.entries import Change, Rescoring
-from evallib.records import POST_HOC_LABEL, PREDICTED_LATE, whole_seconds
+from evallib.records import POST_HOC_LABEL, whole_seconds
+from evallib.rescoring.entry import rescoring_label
 from evallib.stdout import counted
 from evallib.store import LoggedEntry, Run
 from evallib.store.log import view_name
@@ -56,8 +57,7 @@ def _told(change: Change, entry: Rescoring, id_: str) -> Iterator[str]:
 
 
 def _rescoring(id_: str, entry: Rescoring) -> Iterator[str]:
-    late = f"; {PREDICTED_LATE}" if entry.predicted_after_preview else ""
-    yield f"- `{id_}` · {quiet(entry.author)}: {quiet(entry.reason)} ({POST_HOC_LABEL}{late})"
+    yield f"- `{id_}` · {quiet(entry.author)}: {quiet(entry.reason)} ({quiet(rescoring_label(entry))})"
     for row in entry.runs:
         yield f"  - {quiet(str(row['run']))}: {_flips(row)}"
     yield f"  - licensed by {', '.join(f'`{one}`' for one in entry.readings) or 'no reading that it names'}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 from evallib.charts.drawing import spec_of
 from evallib.errors import EvallibError, InputError
 from evallib.publishing.parts import FACTS, MANIFEST, bundled_files, derived, facts_of
-from evallib.publishing.quoted import drawings
+from evallib.publishing.quoted import drawings, figure_rows
 from evallib.store import Verification, open_run, verify_log, verify_run
 from evallib.store.files import sha256_of
 
@@ -104,6 +106,8 @@ def _derived(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:
         if not path.is_file() or path.read_bytes() != content:
             yield f"{path}: is not what the runs and entries here give, by evallib {facts['evallib']}"
     yield from _uncited(root, facts)
+    for run in facts["runs"]:
+        yield from _page(root, run)
 
 
 def _differing(said: Any, found: Any) -> str:
@@ -125,6 +129,18 @@ def _uncited(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:
     for id_, by in cited.items():
         if id_ not in there or id_ not in facts["entries"]:
             yield f"entry {id_}, on which the figures of {by} rest, is missing from {root / 'adjudications'}"
+
+
+def _page(root: Path, run: str) -> Iterator[str]:
+    """The table of all figures on the page of a run, where the bundle has pages; pictures and sentences are hashed."""
+    path = root / "report" / f"{run}.html"
+    if not path.is_file():
+        return
+    page = re.sub(r">\s+<", "><", path.read_text(encoding="utf-8", errors="replace"))
+    for row in figure_rows(run, root / "data", root / "adjudications"):
+        if "".join(f"<td>{html.escape(cell)}</td>" for cell in row) not in page:
+            yield f"{path}: its {row[0]!r} is not what the run and the entries here give"
+            return
 
 
 def _charts(root: Path, run: str) -> Iterator[str]:

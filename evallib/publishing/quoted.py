@@ -18,7 +18,7 @@ from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.views import READ
 
-__all__ = ["drawings", "figures_csv", "figures_json", "quoted_figures", "said_by"]
+__all__ = ["drawings", "figure_rows", "figures_csv", "figures_json", "quoted_figures", "said_by"]
 
 _COLUMNS = ("run", "view", "post_hoc", "label", "figure", "value")
 
@@ -36,7 +36,8 @@ def _quoted(run: Run, figures: Figures, log: Sequence[LoggedEntry]) -> dict[str,
         "post_hoc": figures.view != STRICT,
         "label": figures.label,
         "cites": said_by(run, figures.view, log),
-        "metrics": figures.summary(),
+        # Prices are no part of a bundle: nobody could prove what was made of them.
+        "metrics": {name: value for name, value in figures.summary().items() if name != "cost"},
         "gate": figures.decision().as_json(),
     }
 
@@ -69,6 +70,12 @@ def figures_csv(quoted: Sequence[Mapping[str, Any]]) -> bytes:
         parts = {"metrics": one["metrics"], "gate": one["gate"]}
         writer.writerows([*head, name, text] for name, text in flat_figures(parts))
     return sink.getvalue().encode()
+
+
+def figure_rows(run: str, data: Path, adjudications: Path) -> list[list[str]]:
+    """The rows of the table that holds all figures of a run: name of the figure, then a value for each view."""
+    exhibits = open_exhibits(run, data=data.resolve(), adjudications=adjudications.resolve())
+    return [[str(cell) for cell in row] for row in exhibits.figures().itertuples(index=False)]
 
 
 def drawings(run: str, data: Path, adjudications: Path) -> Iterator[tuple[str, AltairChart]]:

@@ -26,9 +26,9 @@ _PROOF = """\
     evallib verify THIS_FOLDER
 
 hashes every file, holds the runs against their manifests and the entries against their names and one another, makes
-figures, rows of charts, changelog and this page again, and compares. Pictures and pages are hashed only. `sha256sum -c
-MANIFEST.sha256` does the first part without evallib. Whoever changes all of it at once is found out by a digest of
-`MANIFEST.sha256` alone that was published elsewhere.
+figures, rows of charts, the table of all figures on each page, changelog and this text again, and compares. Pictures,
+and what else stands on a page, are hashed only. `sha256sum -c MANIFEST.sha256` does the first part without evallib.
+Whoever changes all of it at once is found out only by a digest of `MANIFEST.sha256` that was published elsewhere.
 """
 
 

@@ -57,8 +57,9 @@ def refuse_locked(run: Run, log: Sequence[LoggedEntry]) -> None:
     for logged in covering(run, log):
         if isinstance(lock := logged.entry, Lock):
             how = "is held by" if run.id in lock.runs else f"shares criteria with {', '.join(lock.runs)}, held by"
+            reason = " ".join(lock.reason.split())
             raise InputError(
-                f"run {run.id!r} {how} lock {logged.id!r} of {lock.author!r} ({lock.reason}); rescore when the "
+                f"run {run.id!r} {how} lock {logged.id!r} of {lock.author!r} ({reason}); rescore when the "
                 f"comparison is over and the lock is closed: evallib close {logged.id} --by NAME --reason TEXT"
             )
 
