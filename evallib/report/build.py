@@ -109,7 +109,7 @@ def _write_for_ci(opened: Sequence[Figures], out: Path, data: Path) -> None:
     name = opened[0].views[0].run.id
     replace_file(out / f"{name}.md", markdown_summary(opened).encode())
     replace_file(out / f"{name}.junit.xml", junit_xml(opened[0]).encode())
-    figures = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+    figures = json.dumps(_figures(opened, data), indent=1, ensure_ascii=False, allow_nan=False)
     replace_file(out / f"{name}.json", f"{figures}\n".encode())
 
 
