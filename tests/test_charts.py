@@ -302,7 +302,7 @@ def test_bars_of_a_check_hold_its_counts_and_say_the_lowest() -> None:
     chart = every_chart()["checks"]
     parts = {row["state"]: (row["verdicts"], row["start"]) for row in drawn_rows(chart, "state", "verdicts")}
     assert parts == {"passed": (3, 0.0), "failed": (1, 0.6), "not scored": (1, 0.8)}
-    assert "only: 3 of 4 passed, 1 failed, 1 could not be had, mean 0.750" in charts.to_svg(chart)
+    assert "only: 3 of 4 passed, 1 failed, 1 could not be had, mean 0.750" in drawn_words(chart)
     assert "The lowest: only: 3 of 4 passed." in chart.to_dict()["description"]
 
 
