@@ -64,7 +64,7 @@ def run(given: Arguments) -> int:
         labels=_pairs(given.label, "--label"),
     )
     read_log(given.adjudications)  # a log that cannot be read is told before the first sample, not after the last
-    prices = prices_for(given.prices, given.data)  # and so is a table of prices
+    prices_for(given.prices, given.data)  # and so is a table of prices
     if given.resume and not given.run_id:
         raise InputError("--resume continues a run; name it with --run-id")
     deadlines = _deadlines(given, suite.deadlines)
@@ -88,7 +88,7 @@ def run(given: Arguments) -> int:
             raise
     # The run is there: what is left is to say so, and what the gate decides.
     with _not_interrupted(), collector_paused():
-        return _after_run(given, finished, prices)
+        return _after_run(given, finished)
 
 
 @contextmanager
@@ -129,16 +129,16 @@ def _target_options(given: Arguments, deadlines: Any) -> Any:
     return TargetOptions(temperature=given.temperature, max_tokens=given.max_tokens, deadlines=deadlines)
 
 
-def _after_run(given: Arguments, finished: Any, prices: Any) -> int:
-    from evallib.costs import costs_of
+def _after_run(given: Arguments, finished: Any) -> int:
     from evallib.drift import drift_of
     from evallib.figures import load_figures
     from evallib.summary_lines import summary_lines
 
-    figures = load_figures([finished], "strict", given.data, given.adjudications, for_aggregates=True)
-    costs = costs_of([view.run for view in figures.views], prices)
-    summary, decision = figures.summary() | {"cost": costs.as_json()}, figures.decision()
-    drift = drift_of(finished, given.data, prices)
+    figures = load_figures(
+        [finished], "strict", given.data, given.adjudications, for_aggregates=True, prices=given.prices
+    )
+    summary, decision = figures.summary(), figures.decision()
+    drift = drift_of(finished, given.data, figures.prices)
     if given.json:
         moved = {
             f"{name}_moved": None if drift is None or share is None else {"share": share, "previous": drift.previous}
@@ -146,7 +146,7 @@ def _after_run(given: Arguments, finished: Any, prices: Any) -> int:
         }
         print_json({"metrics": summary, "gate": decision.as_json(), **moved})
     else:
-        told = [f"run {finished.id} in {finished.folder}", *summary_lines(summary), costs.line()]
+        told = [f"run {finished.id} in {finished.folder}", *summary_lines(summary), figures.costs.line()]
         print_lines([*told, *decision.lines()])
     for warning in drift.warnings() if drift else ():
         print(f"evallib: warning: {warning}", file=sys.stderr)
@@ -195,27 +195,26 @@ def show(given: Arguments) -> int:
 
 def metrics(given: Arguments) -> int:
     """Figures of one view of one or several runs."""
-    from evallib.costs import costs_of
     from evallib.figures import load_figures
-    from evallib.prices import prices_for
     from evallib.statistics.bootstrap import SEED
     from evallib.summary_lines import summary_lines
 
     if given.seed is not None and given.interval != "bootstrap":
         raise InputError("--seed is of the bootstrap; add --interval bootstrap")
     bootstrap = (SEED if given.seed is None else given.seed) if given.interval == "bootstrap" else None
-    figures = load_figures(given.run, given.view, given.data, given.adjudications, for_aggregates=True)
+    figures = load_figures(
+        given.run, given.view, given.data, given.adjudications, for_aggregates=True, prices=given.prices
+    )
     if given.holdout:
         return _gap(given, figures)
-    costs = costs_of([view.run for view in figures.views], prices_for(given.prices, given.data))
-    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap) | {"cost": costs.as_json()}
+    summary = figures.summary(_whole_numbers(given.k, "--k"), bootstrap=bootstrap)
     if given.summary:
         print(visible(summary["caption"]), file=sys.stderr)  # beside the five fields, which a CI step reads
         summary = _five_fields(figures)
     if given.json or given.summary:
         print_json(summary)
     else:
-        print_lines([*summary_lines(summary), costs.line(), summary["caption"]])
+        print_lines([*summary_lines(summary), figures.costs.line(), summary["caption"]])
     return 0
 
 

@@ -16,7 +16,6 @@ from evallib.comparison.rows import Row
 from evallib.desk.tables import base_folder
 from evallib.display import set_display
 from evallib.figures import Figures, load_figures
-from evallib.prices import prices_for
 from evallib.printing import interval, number
 from evallib.records import STRICT
 from evallib.store import read_log
@@ -139,8 +138,8 @@ def open_comparison(
     """
     base = base_folder(data)
     folder, log = base / data, base / adjudications
-    a, b = (load_figures([one], view, folder, log) for one in (run_a, run_b))
-    table = prices_for(base / prices if prices else None, folder)
+    table = base / prices if prices else None
+    a, b = (load_figures([one], view, folder, log, prices=table) for one in (run_a, run_b))
     lock = locked_words(a.views[0].run, b.views[0].run, read_log(log))
-    found = compare_runs(a, b, prices=table, calibrations=read_calibrations(folder), lock=lock)
+    found = compare_runs(a, b, calibrations=read_calibrations(folder), lock=lock)
     return ComparisonExhibits(a, b, found)

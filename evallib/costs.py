@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evallib.judges import stored_votes
-from evallib.prices import PriceTable, cost_of
-from evallib.records import Sample, Usage, Verdict
+from evallib.judges import votes_in
+from evallib.prices import Price, PriceTable, cost_of
+from evallib.records import SampleKey, Usage
 from evallib.stdout import counted
 from evallib.store import Run
 
 __all__ = ["Costs", "Spent", "costs_of"]
+
+_KEY = ("case_id", "sample")
+_USAGE = ("input_tokens", "output_tokens", "calls", "cost_usd", "cached_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,31 +118,38 @@ def costs_of(runs: Sequence[Run], prices: PriceTable | None, cases: Iterable[str
     target, asked = _Sum(prices), _Sum(prices)
     for run in runs:
         model = str(run.plan["target"].get("model") or "")
-        for sample in run.samples:
-            if wanted is None or sample.case_id in wanted:
-                said = sample.usage.cost_usd if currency == "USD" else None
-                target.add({model: _usages(sample)}, said)
-        for votes in _votes_of(run.verdicts, wanted):
+        vague = {key for key, one in _usages(run, "turns", wanted) if one.calls and not _counted(one)}
+        for key, usage in _usages(run, "samples", wanted):
+            said = usage.cost_usd if currency == "USD" else None
+            target.add({model: [Usage() if key in vague else usage]}, said)
+        for votes in _votes_of(run, wanted):
             asked.add(votes)
     priced = prices.said_of(dict.fromkeys((*target.models, *asked.models))) if prices else ""
     return Costs(currency, priced, target.spent(), asked.spent() if asked.samples else None)
 
 
-def _usages(sample: Sample) -> list[Usage]:
-    """The usage of each turn that called a model, where they are all of the sample's calls; else the sample's own."""
-    turns = [turn.usage for turn in sample.turns if turn.usage.calls]
-    return turns if turns and sum(one.calls for one in turns) == sample.usage.calls else [sample.usage]
+def _usages(run: Run, table: str, wanted: set[str] | None) -> Iterator[tuple[SampleKey, Usage]]:
+    """The usage in each row of samples or turns; of these columns alone, for a run may hold many long answers."""
+    columns = run.columns(table, (*_KEY, *_USAGE))
+    for case, sample, *used in zip(*(columns.column(name).to_pylist() for name in (*_KEY, *_USAGE)), strict=True):
+        if wanted is None or case in wanted:
+            yield (case, sample), Usage(*used)
 
 
-def _votes_of(verdicts: Iterable[Verdict], wanted: set[str] | None) -> list[dict[str, list[Usage]]]:
+def _votes_of(run: Run, wanted: set[str] | None) -> list[dict[str, list[Usage]]]:
     """Of each sample that a judge was asked about: the usage of its votes, by model."""
-    found: dict[tuple[str, int], dict[str, list[Usage]]] = {}
-    for verdict in verdicts:
-        votes = stored_votes(verdict) if verdict.stochastic and (wanted is None or verdict.case_id in wanted) else ()
+    columns = run.columns("verdicts", (*_KEY, "judge"))
+    found: dict[SampleKey, dict[str, list[Usage]]] = {}
+    for case, sample, judge in zip(*(columns.column(name).to_pylist() for name in (*_KEY, "judge")), strict=True):
+        votes = votes_in(judge) if judge and (wanted is None or case in wanted) else ()
         if votes:
-            model = str(json.loads(verdict.judge).get("model") or "")
-            found.setdefault((verdict.case_id, verdict.sample), {}).setdefault(model, []).extend(v.usage for v in votes)
+            model = str(json.loads(judge).get("model") or "")
+            found.setdefault((case, sample), {}).setdefault(model, []).extend(vote.usage for vote in votes)
     return list(found.values())
+
+
+def _counted(usage: Usage) -> bool:
+    return usage.input_tokens is not None and usage.output_tokens is not None
 
 
 class _Sum:
@@ -148,6 +158,7 @@ class _Sum:
     def __init__(self, prices: PriceTable | None) -> None:
         self.prices = prices
         self.models: dict[str, None] = {}
+        self.found: dict[str, Price | None] = {}
         self.samples = self.known = self.counted = self.tokens = 0
         self.total = 0.0
         self.lacking: dict[str, int] = {}
@@ -156,11 +167,10 @@ class _Sum:
         """One sample: its usage by model, and what its source says that it cost."""
         self.samples += 1
         self.models.update(dict.fromkeys(usages))
-        both = [(one.input_tokens, one.output_tokens) for each in usages.values() for one in each]
-        numbers = [number for pair in both for number in pair if number is not None]
-        told = len(numbers) == 2 * len(both)
+        each = [one for used in usages.values() for one in used]
+        told = all(map(_counted, each))
         self.counted += told
-        self.tokens += sum(numbers) if told else 0
+        self.tokens += sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in each) if told else 0
         cost, why = (said, "") if said is not None else self._priced(usages, told=told)
         if cost is None:
             self.lacking[why] = self.lacking.get(why, 0) + 1
@@ -170,13 +180,15 @@ class _Sum:
     def _priced(self, usages: Mapping[str, Sequence[Usage]], *, told: bool) -> tuple[float | None, str]:
         if self.prices is None:
             return None, "no table of prices"
-        prices = {model: self.prices.price_of(model) for model in usages}
-        without = next((model for model, price in prices.items() if price is None), None)
+        for model in usages:
+            if model not in self.found:
+                self.found[model] = self.prices.price_of(model)
+        without = next((model for model in usages if self.found[model] is None), None)
         if without is not None:
             return None, f"no price for model {without!r}" if without else "the model has no name"
         if not told:
             return None, "tokens were not counted"
-        return sum(cost_of(prices[model], one) or 0.0 for model, each in usages.items() for one in each), ""
+        return sum(cost_of(self.found[model], one) or 0.0 for model, each in usages.items() for one in each), ""
 
     def spent(self) -> Spent:
         """The sum."""

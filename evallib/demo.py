@@ -10,6 +10,7 @@ from typing import Any
 
 from evallib._assets import recorded_run, suite_dir
 from evallib.adjudication import make_reading
+from evallib.caption import joined
 from evallib.errors import InputError
 from evallib.figures import Figures, load_views
 from evallib.panel import open_panel
@@ -46,7 +47,8 @@ def run_demo(out: Path) -> int:
     views = load_views(run.id, data, adjudications)
     views += load_views(recorded.id, data, adjudications)
     print("\nThe views side by side:")
-    _print([*views_table([figures.summary() for figures in views]), *(figures.caption for figures in views)])
+    said = (joined([one.caption for one in views if one.views[0].run.id == each]) for each in (run.id, recorded.id))
+    _print([*views_table([figures.summary() for figures in views]), *said])
     print("\nThe gate over the strict view:")
     _print(views[0].decision().lines())
     _report(out, data, adjudications, views)

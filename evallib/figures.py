@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from evallib.caption import Origin
 from evallib.collector import collector_paused
+from evallib.costs import Costs, costs_of
 from evallib.coverage import Part, read_words, unequal_words
 from evallib.errors import InputError
 from evallib.gate import Decision, Gate, decide, without_answers
 from evallib.metrics import Summary, summarise
 from evallib.origin import origin_of
+from evallib.prices import PriceTable, prices_for
 from evallib.records import STRICT, canonical_json
 from evallib.sense import unreachable
 from evallib.store import Run, open_run, read_log
@@ -33,6 +35,7 @@ class Figures:
     """One or several runs of one suite under one view, with everything that is said of them."""
 
     views: tuple[View, ...]
+    prices: PriceTable | None = None
 
     @property
     def view(self) -> str:
@@ -135,7 +138,13 @@ class Figures:
             summary |= self.readings
             summary["corrected"] = [dict(view.corrected) for view in self.views]
             summary["read_words"] = self._read_words
-        return summary | {"caption": " ".join([found["caption"], *self._remarks()])}
+        said = {"cost": self.costs.as_json(), "caption": " ".join([found["caption"], *self._remarks()])}
+        return summary | said
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What the runs cost, target and judges apart; it is the same under every view."""
+        return costs_of([view.run for view in self.views], self.prices)
 
     @cached_property
     def origin(self) -> Origin:
@@ -212,28 +221,35 @@ def _read_sentence(view: View) -> str:
 
 @collector_paused()
 def load_figures(
-    references: Sequence[str | Run], view: str, data: Path, adjudications: Path, *, for_aggregates: bool = False
+    references: Sequence[str | Run],
+    view: str,
+    data: Path,
+    adjudications: Path,
+    *,
+    for_aggregates: bool = False,
+    prices: Path | None = None,
 ) -> Figures:
     """The figures of the runs, named or open, under `view`; runs pooled must share the criteria of one suite.
 
-    Runs of a sealed holdout are refused, unless rates alone are asked for.
+    Runs of a sealed holdout are refused, unless rates alone are asked for. Prices are those of `prices.yaml` in `data`,
+    where it is there, unless another file is named.
     """
-    log = read_log(adjudications)
+    log, table = read_log(adjudications), prices_for(prices, data)
     runs = [one if isinstance(one, Run) else open_run(one, data, for_aggregates=for_aggregates) for one in references]
     runs = [replace(run, for_aggregates=True) if for_aggregates and run.sealed else run for run in runs]
     if len({run.id for run in runs}) < len(runs):
         raise InputError("the same run is named twice; name each run once")
     if view != STRICT and (sealed := next((run for run in runs if run.sealed), None)):
         raise InputError(f"run {sealed.id!r} is of a sealed holdout: it has no view but strict")
-    return _pooled(runs, view, log)
+    return replace(_pooled(runs, view, log), prices=table)
 
 
 @collector_paused()
 def load_views(reference: str, data: Path, adjudications: Path, names: Sequence[str] = ()) -> list[Figures]:
     """The figures of one run under each of its views (or those named), strict first."""
-    log = read_log(adjudications)
+    log, table = read_log(adjudications), prices_for(None, data)
     run = open_run(reference, data)
-    return [_pooled([run], name, log) for name in (names or view_names(run, log))]
+    return [replace(_pooled([run], name, log), prices=table) for name in (names or view_names(run, log))]
 
 
 def _pooled(runs: Sequence[Run], name: str, log: Any) -> Figures:

@@ -26,6 +26,7 @@ __all__ = [
     "prompt_digest",
     "read_vote",
     "stored_votes",
+    "votes_in",
 ]
 
 Messages = list[dict[str, str]]
@@ -253,7 +254,12 @@ def _majority(check: Judge, sample: Sample, votes: Sequence[Vote], notes: str) -
 
 def stored_votes(verdict: Verdict) -> tuple[Vote, ...]:
     """The votes a verdict's `judge` text keeps; none where it keeps none that can be read again."""
-    kept = json.loads(verdict.judge).get("votes") if verdict.judge else None
+    return votes_in(verdict.judge)
+
+
+def votes_in(judge: str) -> tuple[Vote, ...]:
+    """The votes in the `judge` text of a verdict."""
+    kept = json.loads(judge).get("votes") if judge else None
     if not isinstance(kept, list) or not all(isinstance(vote, dict) for vote in kept):
         return ()
     return tuple(

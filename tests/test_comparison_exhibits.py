@@ -103,9 +103,7 @@ def test_the_notebook_runs_headless_into_a_page(tmp_path: Path) -> None:
     data = tmp_path / "data"
     stored_run(data, ANSWERS, run_id="before")
     stored_run(data, OTHER, run_id="after")
-    order = ReportOrder(
-        "after", data, tmp_path / "log", tmp_path / "out", ("compare",), {"run_a": "before", "run_b": "after"}
-    )
+    order = ReportOrder("after", data, tmp_path / "log", tmp_path / "out", ("compare",), {"run_a": "before"})
     page = build_report(order).read_text(encoding="utf-8")
     assert "after against before" in page
     assert re.search(r"fell</td>\s*<td>c-2", page)

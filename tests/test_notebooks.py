@@ -61,7 +61,7 @@ def test_plain_papermill_runs_the_gate_notebook_as_the_readme_prints_it(tmp_path
 def test_the_rescore_notebook_previews_a_named_suite_headless_and_rescores_nothing(tmp_path):
     run = stored_run(tmp_path / "data", {"c-1": ["four", "it is 4"], "c-2": ["six"]}, run_id="mine")
     (tmp_path / "new.yaml").write_text(SUITE.replace("{facts: [four]}", "{facts: [[four, '4']]}"))
-    given = {"run": "mine", "data": "data", "adjudications": "log", "suite": "new.yaml"}
+    given = {"run": "mine", "data": "data", "adjudications": "log", "change": "new.yaml"}
     words = [word for name, value in given.items() for word in ("-p", name, value)]
     command = [sys.executable, "-m", "papermill", str(ROOT / "notebooks/rescore.ipynb"), "out.ipynb", *words]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

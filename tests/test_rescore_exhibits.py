@@ -143,6 +143,14 @@ def test_a_named_suite_is_previewed_and_drawn_and_nothing_is_rescored(tmp_path: 
     assert not run.rescorings
 
 
+def test_an_entry_after_the_suite_says_what_was_foretold(tmp_path: Path) -> None:
+    stored_run(tmp_path, ANSWERS)
+    files(tmp_path)
+    paths = {"suite": str(tmp_path / "new.yaml"), "entry": str(tmp_path / "entry.yaml")}
+    (flip,) = shown(tmp_path, **paths).preview().to_dict("records")
+    assert flip["foretold"] == "expected"
+
+
 def test_a_run_that_was_never_rescored_says_so_in_every_cell(tmp_path: Path) -> None:
     stored_run(tmp_path, ANSWERS, suite_text=SUITE)
     seen = shown(tmp_path)

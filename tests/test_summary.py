@@ -163,6 +163,8 @@ def test_under_one_policy_the_rate_lies_between_pass_hat_and_pass_at(cases: list
     frame = outcomes(*cases)
     before = frame.copy(deep=True)
     summary: Any = summarise(frame, NO_VERDICTS, bootstrap=1)
+    for function in (flaky_cases, per_case, per_split, per_tag, curves):
+        function(frame)
     pd.testing.assert_frame_equal(frame, before)
     for figures in (summary, summary["without_errors"]):
         for k, hat in figures["pass_hat"].items():
@@ -173,6 +175,12 @@ def test_under_one_policy_the_rate_lies_between_pass_hat_and_pass_at(cases: list
     assert list(summary["pass_hat"].values()) == sorted(summary["pass_hat"].values(), reverse=True)
     for interval in _intervals(summary):
         assert 0 <= interval[0] < interval[1] <= 1
+
+
+def test_one_case_has_no_interval_anywhere() -> None:
+    frame = outcomes("pfp").assign(tags=[["a"]] * 3)
+    verdicts = pd.DataFrame([{**VERDICT, "case_id": "c00", "sample": n} for n in (1, 2, 3)])
+    assert _intervals(summarise(frame, verdicts, bootstrap=1)) == []
 
 
 def _intervals(value: Any, name: str = "") -> list[list[float]]:

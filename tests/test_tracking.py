@@ -175,7 +175,8 @@ def test_an_amendment_stands_beside_what_it_amends_and_names_it(run, uri):
     read(run, reading="unsure", supersedes=first.id)
     for _ in range(2):
         export(run, uri)
-    assert humans(uri) == [('"unsure"', True, "ann", False), ("true", True, "ann", False)]
+    told = [('"superseded"', True, "ann", False), ('"unsure"', True, "ann", False), ("true", True, "ann", False)]
+    assert humans(uri) == told
     named = rows(uri, "select assessment_metadata from assessments where value = '\"unsure\"'")[0][0]
     assert json.loads(named)["evallib.supersedes"] == first.id
 

@@ -20,7 +20,7 @@ def main() -> int:
     for picture in (chart, screen):
         picture.unlink(missing_ok=True)
     shown = open_exhibits(RUN, data=DEMO / "data", adjudications=DEMO / "adjudications")
-    to_png(shown.reliability(columns=3).chart, chart, scale=1.5)
+    to_png(shown.reliability(columns=3).chart, chart, scale=1)
     browser = [sys.executable, str(ROOT / "tests/browser.py"), "--screenshot", str(screen)]
     return subprocess.run([*browser, "--run", RUN, "--data", str(DEMO / "data")], check=False).returncode
 

@@ -55,7 +55,7 @@ def gate_chart(decision: Decision, *, about: Sequence[About] = ()) -> AltairChar
 
 def _clause(reason: str) -> str:
     """The first clause of a reason: which samples and checks, the decision in words says in full."""
-    return re.split(r"[:;] ", reason, maxsplit=1)[0]
+    return re.split(r"[:;] | \((?=lowest)", reason, maxsplit=1)[0]
 
 
 def _encodings() -> tuple[Any, Any]:

@@ -21,7 +21,6 @@ from evallib.comparison.rows import Row, paired_rows, passes_of, without_errors
 from evallib.coverage import unequal_words
 from evallib.errors import InputError
 from evallib.figures import Figures
-from evallib.prices import PriceTable
 from evallib.sense import raw_range
 from evallib.stdout import counted
 
@@ -196,7 +195,6 @@ def compare_runs(
     a: Figures,
     b: Figures,
     *,
-    prices: PriceTable | None = None,
     calibrations: Iterable[Mapping[str, Any]] = (),
     lock: str = "",
 ) -> Comparison:
@@ -221,7 +219,7 @@ def compare_runs(
         only_b=[case for case in planned[1] if case not in shared],
         paired=paired,
         contexts=contexts,
-        costs=paired_costs(*runs, shared, contexts, prices),
+        costs=paired_costs(*runs, shared, contexts, a.prices),
         stale=list(filter(None, (stale_build(run) for run in dict.fromkeys(runs)))),
         notes=[*_notes(a, b, shared), *attenuations(paired.rows, calibrations)],
         captions=(a.caption, b.caption),

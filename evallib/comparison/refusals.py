@@ -25,7 +25,7 @@ def refuse_other_criteria(a: View, b: View, shared: list[str]) -> None:
                 f"case {case!r} asks something else in run {a.run.id!r} than in {b.run.id!r}: answers to two "
                 "questions are not compared; run one of them again with the other's suite"
             )
-    judged = [{(v.case_id, v.check_id): v.decides for v in view.verdicts} for view in (a, b)]
+    judged = [{(case, check): decides for case, check, decides in view.criteria()} for view in (a, b)]
     for case in shared:
         bound = [{one.check.id: one.decides for one in view.suite.bound[case]} for view in (a, b)]
         for check in dict.fromkeys((*bound[0], *bound[1])):

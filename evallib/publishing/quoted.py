@@ -36,7 +36,8 @@ def _quoted(run: Run, figures: Figures, log: Sequence[LoggedEntry]) -> dict[str,
         "post_hoc": figures.view != STRICT,
         "label": figures.label,
         "cites": said_by(run, figures.view, log),
-        "metrics": figures.summary(),
+        # Prices are no part of a bundle: nobody could prove what was made of them.
+        "metrics": {name: value for name, value in figures.summary().items() if name != "cost"},
         "gate": figures.decision().as_json(),
     }
 

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from evallib._assets import notebook
 from evallib.caption import joined, short
+from evallib.costs import costs_of
 from evallib.errors import IncompleteError, InfrastructureError, InputError
 from evallib.figures import Figures, load_views
+from evallib.prices import prices_for
 from evallib.printing import corrected_words, interval, number
 from evallib.report.junit import junit_xml
 from evallib.report.kernel import execute, one_kernel, read_notebook
@@ -86,9 +88,9 @@ def build_report(order: ReportOrder) -> Path:
         try:
             sections = list(_executed(planned, run.id, order.cell_seconds))
         except InfrastructureError:
-            _write_for_ci(opened, out)
+            _write_for_ci(opened, out, order.data)
             raise
-        _write_for_ci(opened, out)
+        _write_for_ci(opened, out, order.data)
         lines = [_view_line(figures) for figures in opened]
         minded, of = notices(opened[0].views[0]), joined([short(figures.summary()) for figures in opened])
         page = html_page(run.id, lines, sections, notices=minded, caption=of)
@@ -102,12 +104,12 @@ def report_files(page: Path) -> list[Path]:
     return [page, *(page.with_name(f"{page.stem}.{end}") for end in ("md", "junit.xml", "json"))]
 
 
-def _write_for_ci(opened: Sequence[Figures], out: Path) -> None:
+def _write_for_ci(opened: Sequence[Figures], out: Path, data: Path) -> None:
     """The summary, the tests and the figures, each whole or not at all."""
     name = opened[0].views[0].run.id
     replace_file(out / f"{name}.md", markdown_summary(opened).encode())
     replace_file(out / f"{name}.junit.xml", junit_xml(opened[0]).encode())
-    figures = json.dumps(_figures(opened), indent=1, ensure_ascii=False, allow_nan=False)
+    figures = json.dumps(_figures(opened, data), indent=1, ensure_ascii=False, allow_nan=False)
     replace_file(out / f"{name}.json", f"{figures}\n".encode())
 
 
@@ -121,9 +123,14 @@ def _write_unfinished(run: Run, out: Path) -> NoReturn:
     raise IncompleteError(f"run {run.id!r}: {unfinished_words(run)} {page} says so")
 
 
-def _figures(opened: Sequence[Figures]) -> dict[str, Any]:
+def _figures(opened: Sequence[Figures], data: Path) -> dict[str, Any]:
     """What `metrics --json` and `gate --json` print of strict, then of every later view."""
-    both = [{"metrics": one.summary(), "gate": one.decision().as_json()} for one in opened]
+    prices = prices_for(None, data)
+    costs = [{"cost": costs_of([one.views[0].run], prices).as_json()} for one in opened]
+    both = [
+        {"metrics": one.summary() | cost, "gate": one.decision().as_json()}
+        for one, cost in zip(opened, costs, strict=True)
+    ]
     view = opened[0].views[0]
     return {"run": view.run.id, "notices": notices(view), **both[0], "later_views": both[1:]}
 

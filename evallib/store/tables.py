@@ -312,7 +312,13 @@ def read_table(path: Path, schema: pa.Schema, sha256: str, columns: Sequence[str
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: is no readable Parquet file; restore it (see evallib verify)") from error
     whole = _as_declared(declared, path, schema, table.schema.metadata)
-    return whole if columns is None else table
+    if columns is None:
+        return whole
+    for name in columns:
+        if name not in table.schema.names:  # it came later than this file
+            field = schema.field(name)
+            table = table.append_column(field, pa.nulls(len(table), field.type))
+    return table
 
 
 def _as_declared(table: pa.Table, path: Path, schema: pa.Schema, metadata: Mapping[bytes, bytes] | None) -> pa.Table:
