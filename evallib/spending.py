@@ -87,4 +87,5 @@ def _steps(values: Sequence[float]) -> list[tuple[float, float, int]]:
         return [(low, low + (abs(low) or 1.0) / _BINS, len(values))]
     width = (high - low) / _BINS
     places = [min(int((value - low) / width), _BINS - 1) for value in values]
-    return [(low + place * width, low + (place + 1) * width, places.count(place)) for place in range(_BINS)]
+    edges = [*(low + place * width for place in range(_BINS)), high]
+    return [(edges[place], edges[place + 1], places.count(place)) for place in range(_BINS)]
