@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from evallib.cli import main
+from evallib.exhibits import open_exhibits
 from evallib.store import open_run
 from tests.sources import ROOT, SHARED, real
 
@@ -105,7 +106,7 @@ def test_every_command_does_what_the_guide_says_of_it(followed: Followed) -> Non
     refused = [words for status, words in followed.calls if status]
     assert [words.partition(" --entry ")[2] for words in refused] == ["two.yaml"]
     assert [status for status, _ in followed.calls if status] == [2]
-    (said,) = followed.complaints.splitlines()
+    (said,) = (line for line in followed.complaints.splitlines() if line.startswith("evallib: "))
     assert re.match(rf"evallib: run '{ON}' is held by lock '\S+-ann-lock-\S+'.*evallib close", said)
 
 
@@ -161,7 +162,7 @@ def test_the_reworded_check_is_in_the_entry_and_flips_nothing(followed: Followed
         assert change.fix == "description"
         before, after = (
             {(v.sample, v.passed, v.critical) for v in verdicts if v.check_id == change.check}
-            for verdicts in (run.verdicts(), rescoring.verdicts(name))
+            for verdicts in (run.verdicts, rescoring.verdicts(name))
         )
         assert before == after
         assert len(before) == 3
@@ -179,3 +180,14 @@ def test_the_bundle_holds_both_files_with_the_label_and_proves_itself(followed: 
     assert [row[:2] for row in rows] == [(name, view) for name in RUNS for view in ("strict", "rescored", "read")]
     assert all(label.startswith("chosen after reading the answers") == (view != "strict") for _, view, label in rows)
     assert re.search(r"\d+ files in bundle are as published, and the figures follow from them", followed.said)
+
+
+def test_it_is_said_that_the_criteria_before_are_not_at_hand(followed: Followed) -> None:
+    assert followed.said.count("the criteria of the recorded verdicts of") == 4, "two previews, two rescorings"
+    changes = (followed.folder / "bundle" / "criteria.md").read_text()
+    assert f"The recorded verdicts of `{ONE}`, `{ON}`, `{OFF}` came from criteria that are not at hand" in changes
+
+
+def test_a_page_tells_the_scores_of_each_flip(followed: Followed) -> None:
+    flips = open_exhibits(OFF, data=followed.folder / "data", adjudications=followed.folder / "adjudications").flips()
+    assert list(flips["score"]) == ["0.833 to 0.833", "0.833 to 0.833", "0.833 to 1.000"]
