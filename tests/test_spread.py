@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from evallib.errors import InputError
 from evallib.statistics.bootstrap import case_bootstrap
-from evallib.statistics.estimators import Counts, case_values, pass_at_k, pass_hat_k, wilson_interval
+from evallib.statistics.estimators import (
+    Counts,
+    case_values,
+    over_cases,
+    pass_at_k,
+    pass_hat_k,
+    wilson,
+    wilson_interval,
+    worth,
+)
 from evallib.statistics.spread import case_se, most_when_none, pooled_interval, pooled_se, rerun_interval, rerun_se
 from tests.right_numbers import counts, right
 
@@ -85,6 +94,28 @@ def test_a_re_run_is_never_said_to_move_farther_than_as_many_like_samples(cases:
     se = rerun_se(cases)
     assert se is not None
     assert se <= 0.5 / math.sqrt(len(cases) * (least - 1)) + 1e-12
+
+
+def test_cases_of_one_rate_are_worth_their_number_however_their_rate_rounds() -> None:
+    """1 of 5 in each of 5, 6 and 7 cases: a mean that rounds away from its values is no spread."""
+    for cases in range(2, 61):
+        for n, c in ((n, c) for n in range(1, 9) for c in range(n + 1)):
+            alike = [Counts(n, c)] * cases
+            trials = wilson(c / n, worth(c / n, 0.0, cases, cases * n))
+            for found in (over_cases(alike, 1, pass_at_k).interval, pooled_interval(alike)):
+                assert found == pytest.approx(trials, abs=1e-12), (cases, n, c)
+            for k in range(1, n + 1):
+                for estimator in (pass_at_k, pass_hat_k):
+                    value = estimator(n, c, k)
+                    assert value is not None
+                    trials = wilson(value, worth(value, 0.0, cases, cases))
+                    assert over_cases(alike, k, estimator).interval == pytest.approx(trials, abs=1e-12), (cases, n, c)
+
+
+@given(st.floats(0, 1), st.integers(2, 60), st.integers(1, 8))
+def test_scores_that_are_all_the_same_are_worth_as_many_trials_as_cases(score: float, cases: int, n: int) -> None:
+    found = wilson_interval([score] * cases, cases * n)
+    assert found == pytest.approx(wilson(score, worth(score, 0.0, cases, cases)), abs=1e-12)
 
 
 def test_one_case_or_one_sample_gives_no_interval() -> None:

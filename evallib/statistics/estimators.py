@@ -18,6 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 _Z = NormalDist().inv_cdf(0.975)
+_ROUNDING = 1e-12
 T = TypeVar("T")
 
 
@@ -117,8 +118,9 @@ def worth(mean: float, square_error: float, cases: int, draws: float) -> float:
 
     Where the `draws` hold less than one that comes out otherwise than the rest, they are worth more than the cases
     in that proportion only: so the size falls to the number of cases as the mean nears 0 or 1, and not at a leap.
+    Values that rounding alone tells apart do not spread, and are worth as many trials as there are cases.
     """
-    size = mean * (1 - mean) / square_error if square_error > 0 else cases
+    size = mean * (1 - mean) / square_error if square_error * cases > _ROUNDING**2 else cases
     most = cases + max(draws - cases, 0) * min(1.0, draws * min(mean, 1 - mean))
     return min(max(size, cases), most) * (_Z / _quantile_of_t(cases - 1)) ** 2
 
