@@ -35,9 +35,10 @@ def _row_lines(rows: Sequence[Row]) -> list[str]:
     lines = table(header, map(_row, told))
     same = [row.row for row in rows if row not in told and row.difference is not None]
     lines += [f"{counted(len(same), 'check')} the same in every case: {_some(same)}"] * bool(same)
-    tests = sum(row.p is not None for row in rows)
+    tests, others = (sum(row.p is not None and row.counts is one for row in rows) for one in (True, False))
     names = ", ".join(dict.fromkeys(row.test for row in rows if row.test)) or "no test"
-    lines.append(f"{counted(tests, 'comparison')}, p corrected for all by Holm; {names}")
+    again = f"; {counted(others, 'row')} not counted, with no difference or those of another row" if others else ""
+    lines.append(f"{counted(tests, 'comparison')}, p corrected for all by Holm{again}; {names}")
     return [*lines, *(f"  {row.row}: {row.says}" for row in told if row.cases_to_settle and row.kind != "pass_rate")]
 
 

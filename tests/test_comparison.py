@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallib.comparison.compare import Paired, compare_frames
+from evallib.comparison.compare import Paired, compare_frames, sentences
 from evallib.comparison.flips import Flip
 from evallib.comparison.rows import MEAN_SCORE, PASS_RATE, Row
 from evallib.errors import InputError
+from evallib.statistics.paired import minimum_detectable
 from tests.agentops import vectors
 from tests.gates import outcome, verdict
 
@@ -61,7 +62,6 @@ def test_the_difference_is_paired_by_case_and_comes_with_interval_test_and_what_
     assert (found.a, found.b, found.difference) == (0.5, 0.45, pytest.approx(-0.05))
     assert found.se == pytest.approx(0.0935414346693)  # of -1/4, 0, -1/4, 0, 1/4 over five cases
     assert found.interval == pytest.approx((-0.05 - 2.7764451 * 0.0935414, -0.05 + 2.7764451 * 0.0935414), abs=1e-6)
-    assert found.detectable == pytest.approx(2.8015852 * 0.0935414, abs=1e-6)
     assert (found.p, found.test) == (1.0, "exact sign flip")
     assert (found.rose, found.fell) == (("c4",), ("c0", "c2"))
 
@@ -83,19 +83,68 @@ def test_a_row_per_check_shows_the_one_that_fell_while_the_mean_rose() -> None:
     assert row(found, MEAN_SCORE).difference == pytest.approx(0.8 / 3)
     assert (row(found, "policy").difference, row(found, "policy").fell) == (pytest.approx(-0.2), ("t1", "t2"))
     assert row(found, "facts").word == "higher"
-    assert row(found, "facts").p_corrected == pytest.approx(min(1, 5 * 2 / 2**10), rel=1e-6)
+    assert row(found, "facts").p_corrected == pytest.approx(3 * 2 / 2**10, rel=1e-6)
+    assert any("mean score rose +0.267 (8 of 10 cases, " in one for one in sentences(found))
+    assert any("while checks fell: policy -0.200 (2 of 10 cases, not shown)" in one for one in sentences(found))
     assert [one.case_id for one in found.flips] == [], "no outcome changed"
 
 
-def test_every_row_with_a_p_is_corrected_for_all_of_them() -> None:
+def test_every_comparison_is_corrected_for_all_of_them() -> None:
+    """Rows with the same differences are one comparison, and one in which no case differs is none."""
     cases = [f"t{n}" for n in range(9)]
     a = frames("a", dict.fromkeys(cases, "f"), one=dict.fromkeys(cases, "f"), two=dict.fromkeys(cases, "f"))
     b = frames("b", dict.fromkeys(cases, "p"), one=dict.fromkeys(cases, "p"), two=dict.fromkeys(cases, "f"))
     found = compared(a, b)
-    tested = [one for one in found.rows if one.p is not None]
-    assert len(tested) == 5
+    assert len([one for one in found.rows if one.p is not None]) == 5
+    assert [one.row for one in found.rows if one.counts] == [PASS_RATE, MEAN_SCORE]
     assert row(found, PASS_RATE).p == pytest.approx(2 / 2**9)
-    assert row(found, PASS_RATE).p_corrected == pytest.approx(5 * 2 / 2**9)
+    for name in (PASS_RATE, MEAN_SCORE, "right", "one"):
+        assert row(found, name).p_corrected == pytest.approx(2 * 2 / 2**9)
+        assert row(found, name).word == "higher"
+    assert (row(found, "two").p_corrected, row(found, "two").same_as) == (1.0, "")
+    assert (row(found, "one").same_as, row(found, "one").as_json()["counted"]) == (PASS_RATE, False)
+    assert row(found, "one").says == "higher; in every case the same difference as pass rate, and counted with it"
+
+
+def test_a_suite_of_one_check_is_one_comparison() -> None:
+    """Six cases, all better: pass rate, mean score and check say the same once, and it is shown."""
+    found = compared(frames("a", {f"c{n}": "ff" for n in range(6)}), frames("b", {f"c{n}": "pp" for n in range(6)}))
+    assert [one.counts for one in found.rows] == [True, False, False]
+    assert [one.p_corrected for one in found.rows] == [pytest.approx(2 / 2**6)] * 3
+    assert all(one.shown for one in found.rows)
+
+
+def test_too_few_cases_for_any_difference_say_so_and_repeats_are_not_offered() -> None:
+    """Five cases can come to p = 2/32 at the least: no power at any difference, however many samples."""
+    a = frames("a", {f"c{n}": "ffff" for n in range(5)})
+    b = frames("b", {f"c{n}": "pppp" if n else "fppp" for n in range(5)})
+    found = row(compared(a, b), PASS_RATE)
+    assert (found.p, found.detectable, found.shown) == (2 / 2**5, None, False)
+    assert found.why_none == "with 5 cases nothing can be shown at this level"
+    assert found.as_json()["detectable_why_none"] == found.why_none
+    assert found.says.startswith("not shown; with 5 cases nothing can be shown at this level; to settle 0.950 takes")
+    assert found.says.endswith("; no number of repeats of these cases would")
+    assert (found.repeats_to_settle, found.only_cases) == (None, True)
+
+
+@pytest.mark.parametrize(("cases", "checks", "enough"), [(6, 0, True), (6, 1, False), (7, 1, True), (7, 2, False)])
+def test_what_can_be_found_stands_at_the_level_that_decides(cases: int, checks: int, enough: bool) -> None:
+    """0.05 over the comparisons, which are the pass rate, and with each check itself and the mean score."""
+    names = [f"n{n}" for n in range(checks)]
+    here = {f"c{n}": "pf" if n else "pp" for n in range(cases)}
+    there = {f"c{n}": "pp" if n % 2 else "ff" for n in range(cases)}
+    other = {f"c{n}": "pp" if n < 2 else "pf" for n in range(cases)}
+    a = frames("a", here, **dict.fromkeys(names, here))
+    b = frames("b", there, **{name: other if at else there | {"c1": "pf"} for at, name in enumerate(names)})
+    found = compared(a, b)
+    tests = sum(one.counts for one in found.rows)
+    assert tests == (1, 3, 4)[checks]
+    one = row(found, PASS_RATE)
+    assert not one.shown
+    assert (one.detectable is not None) is (2 / 2**cases < 0.05 / tests) is enough
+    if enough:
+        assert one.se is not None
+        assert one.detectable == pytest.approx(minimum_detectable(one.se, 0.05 / tests))
 
 
 def test_what_is_not_shown_says_what_would_be_found_and_what_would_settle_it() -> None:
@@ -120,7 +169,7 @@ def test_repeats_do_not_settle_what_differs_between_cases() -> None:
 
 
 def test_single_samples_cannot_say_what_repeats_would_do() -> None:
-    a, b = frames("a", {"c1": "p", "c2": "f", "c3": "f"}), frames("b", {"c1": "p", "c2": "p", "c3": "f"})
+    a, b = frames("a", {f"c{n}": "f" for n in range(6)}), frames("b", {f"c{n}": "f" if n else "p" for n in range(6)})
     assert "single samples cannot tell" in row(compared(a, b), PASS_RATE).says
 
 

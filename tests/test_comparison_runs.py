@@ -48,7 +48,7 @@ def test_two_runs_are_compared_by_case_with_all_that_is_said_of_them(
     found = compared(capsys, tmp_path)
     assert [one["row"] for one in found["rows"]] == ["pass rate", "mean score", "says", "short"]
     assert found["rows"][0]["a"] == found["rows"][0]["b"] == pytest.approx(0.5)
-    assert (found["comparisons"], found["correction"], found["post_hoc"]) == (4, "Holm", False)
+    assert (found["comparisons"], found["correction"], found["post_hoc"]) == (2, "Holm", False)
     assert [(one["case_id"], one["change"], one["by"]) for one in found["fell"]] == [
         ("c-2", "sometimes -> never", "rules")
     ]
@@ -63,7 +63,7 @@ def test_the_terminal_names_every_case_that_moved(tmp_path: Path, capsys: pytest
     text = said(capsys, "compare", "a", "b", "--data", str(tmp_path))
     assert "fell  c-2   1/3  0/3  sometimes -> never" in text
     assert "rose  c-1   2/3  3/3  sometimes -> always" in text
-    assert "4 comparisons, p corrected for all by Holm" in text
+    assert "2 comparisons, p corrected for all by Holm; 2 rows not counted, with no difference or those of" in text
     assert "1 check the same in every case: short" in text
 
 

@@ -18,6 +18,7 @@ from evallib.statistics import paired
 from evallib.statistics.paired import (
     benjamini_hochberg,
     cases_needed,
+    cases_to_show,
     holm,
     mcnemar,
     mcnemar_mid_p,
@@ -172,3 +173,10 @@ def test_the_order_of_the_tests_changes_no_correction(ps: list[float], random: A
     order = list(range(len(ps)))
     random.shuffle(order)
     assert holm([ps[i] for i in order]) == [holm(ps)[i] for i in order]
+
+
+@pytest.mark.parametrize("tests", [1, 2, 3, 4, 8, 40])
+def test_the_fewest_cases_that_can_show_anything_come_just_below_the_level(tests: int) -> None:
+    level = 0.05 / tests
+    cases = cases_to_show(level)
+    assert sign_flip([1.0] * cases).p < level <= sign_flip([1.0] * (cases - 1)).p

@@ -99,7 +99,7 @@ def test_a_re_run_is_never_said_to_move_farther_than_as_many_like_samples(cases:
 def test_cases_of_one_rate_are_worth_their_number_however_their_rate_rounds() -> None:
     """1 of 5 in each of 5, 6 and 7 cases: a mean that rounds away from its values is no spread."""
     for cases in range(2, 61):
-        for n, c in ((n, c) for n in range(1, 9) for c in range(n + 1)):
+        for n, c in [(of, passes) for of in range(1, 9) for passes in range(of + 1)]:
             alike = [Counts(n, c)] * cases
             trials = wilson(c / n, worth(c / n, 0.0, cases, cases * n))
             for found in (over_cases(alike, 1, pass_at_k).interval, pooled_interval(alike)):

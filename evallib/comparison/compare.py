@@ -13,6 +13,7 @@ from evallib.comparison.contexts import (
     repeated_answers,
     stale_build,
 )
+from evallib.comparison.corrected import corrected_rows
 from evallib.comparison.cost import PairedCosts, paired_costs
 from evallib.comparison.flips import Flip, case_flips
 from evallib.comparison.judged import attenuations
@@ -27,7 +28,7 @@ from evallib.stdout import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "compare_frames", "compare_runs"]
+__all__ = ["Comparison", "compare_frames", "compare_runs", "sentences"]
 
 POLICY = "errors count as fails over the planned samples"
 
@@ -89,7 +90,7 @@ class Comparison:
     @property
     def sentences(self) -> list[str]:
         """The conclusion in words: how the rate moved, which checks moved against it, and which cases."""
-        return [*_moved(self.paired), *_mixed(self.paired.rows), *_error_words(self.paired)]
+        return sentences(self.paired)
 
     def as_json(self) -> dict[str, Any]:
         """The object that `evallib compare A B --json` prints."""
@@ -105,7 +106,7 @@ class Comparison:
             "shared_cases": self.shared,
             "only_a": self.only_a,
             "only_b": self.only_b,
-            "comparisons": sum(row.p is not None for row in paired.rows),
+            "comparisons": sum(row.counts for row in paired.rows),
             "correction": "Holm",
             "rows": [row.as_json() for row in paired.rows],
             "errors": {"a": paired.errors[0], "b": paired.errors[1]},
@@ -121,6 +122,11 @@ class Comparison:
             "says": self.sentences,
             "captions": list(self.captions),
         }
+
+
+def sentences(paired: Paired) -> list[str]:
+    """How the rate moved, which checks moved against it, and what the errors leave open."""
+    return [*_moved(paired), *_mixed(paired.rows), *_error_words(paired)]
 
 
 def _moved(paired: Paired) -> list[str]:
@@ -139,12 +145,18 @@ def _moved(paired: Paired) -> list[str]:
 
 def _mixed(rows: list[Row]) -> list[str]:
     """A mean that rose does not hide a check that fell."""
-    rose = [row.row for row in rows if row.kind != "check" and (row.difference or 0) > 1e-12]
+    rose = [row for row in rows if row.kind != "check" and (row.difference or 0) > 1e-12]
     fell = [row for row in rows if row.kind == "check" and (row.difference or 0) < -1e-12]
     if not rose or not fell:
         return []
-    named = ", ".join(f"{row.row} {row.difference:+.3f} ({counted(len(row.fell), 'case')} fell)" for row in fell)
-    return [f"the {' and the '.join(rose)} rose while checks fell: {named}"]
+    means = " and the ".join(f"{row.row} rose{_how_far(row, len(row.rose))}" for row in rose)
+    return [f"the {means} while checks fell: {', '.join(row.row + _how_far(row, len(row.fell)) for row in fell)}"]
+
+
+def _how_far(row: Row, moved: int) -> str:
+    """How far a mean moved, in how many cases, and whether that is shown."""
+    word = "shown" if row.shown else "not shown" if row.p is not None else row.word
+    return f" {row.difference:+.3f} ({moved} of {counted(row.cases, 'case')}, {word})"
 
 
 def _error_words(paired: Paired) -> list[str]:
@@ -177,7 +189,7 @@ def compare_frames(
     va, vb = (one[one["case_id"].isin(shared)] for one in verdicts)
     refuse_frames(str(a["run_id"].iloc[0]), a, va, b)
     refuse_frames(str(b["run_id"].iloc[0]), b, vb, a)
-    rows = paired_rows((a, b), (va, vb), spans)
+    rows = corrected_rows(paired_rows((a, b), (va, vb), spans))
     missing = tuple(int((~passes_of(one)["scored"]).sum()) for one in (a, b))
     without = without_errors((a, b)) if any(missing) else None
     low, high = _mean_bounds(b)[0] - _mean_bounds(a)[1], _mean_bounds(b)[1] - _mean_bounds(a)[0]

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evallib.caption import judge_words
 from evallib.records import judged_by
-from evallib.statistics.paired import (
-    FLIPS,
-    cases_needed,
-    holm,
-    minimum_detectable,
-    paired_difference,
-    repeats_needed,
-    sign_flip,
-)
-from evallib.stdout import counted
+from evallib.statistics.paired import FLIPS, paired_difference, sign_flip
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MEAN_SCORE", "PASS_RATE", "Row", "corrected_rows", "paired_rows", "passes_of", "without_errors"]
+__all__ = ["LEVEL", "MEAN_SCORE", "PASS_RATE", "Row", "paired_rows", "passes_of", "without_errors"]
 
 PASS_RATE, MEAN_SCORE = "pass rate", "mean score"
 SEED = 0
-_LEVEL = 0.05
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +41,13 @@ class Row:
     p: float | None = None
     test: str = ""
     p_corrected: float | None = None
-    """By Holm, for all rows that have a p."""
+    """By Holm, for all rows that count as a comparison."""
     detectable: float | None = None
-    """The least difference that would have been found four times in five."""
+    """The least difference that would have been found four times in five, at the level of so many comparisons."""
+    why_none: str = ""
+    """Why nothing is `detectable`."""
+    same_as: str = ""
+    """The row before it whose differences are these, case by case."""
     cases_to_settle: int | None = None
     repeats_to_settle: int | None = None
     """Samples per case and run; None where those are not what is lacking, or where single samples cannot tell."""
@@ -71,6 +65,8 @@ class Row:
     """What one sample of a case moves in A and in B, as variance; None from single samples."""
     repeats: tuple[float, float] = (1.0, 1.0)
     variance: float = 0.0
+    moves: tuple[tuple[str, float], ...] = ()
+    """Each case with its difference."""
 
     @property
     def word(self) -> str:
@@ -89,9 +85,14 @@ class Row:
         return bool(self.rose or self.fell)
 
     @property
+    def counts(self) -> bool:
+        """Whether it is a comparison of its own: some case differs, and not just as in another row."""
+        return self.p is not None and self.moved and not self.same_as
+
+    @property
     def shown(self) -> bool:
-        """Whether a difference is shown: p, corrected for every row, below 0.05."""
-        return self.p_corrected is not None and self.p_corrected < _LEVEL
+        """Whether a difference is shown: p, corrected for every comparison, below 0.05."""
+        return self.p_corrected is not None and self.p_corrected < LEVEL
 
     def as_json(self) -> dict[str, Any]:
         """The row as `evallib compare --json` prints it."""
@@ -99,6 +100,9 @@ class Row:
         return {
             **{name: getattr(self, name) for name in names},
             "interval": None if self.interval is None else list(self.interval),
+            "detectable_why_none": self.why_none or None,
+            "counted": self.counts,
+            "same_as": self.same_as or None,
             "shown": self.shown,
             "verdict": self.word,
             "cases_to_settle": self.cases_to_settle,
@@ -134,7 +138,7 @@ def paired_rows(
     verdicts: tuple[pd.DataFrame, pd.DataFrame],
     spans: Mapping[str, float | None],
 ) -> list[Row]:
-    """The pass rate with errors as fails, the mean score, and each check in its own units, corrected for one another.
+    """The pass rate with errors as fails, the mean score, and each check in its own units.
 
     The frames hold the shared cases only. `spans` says how far two raw values of a check can lie apart, None where
     that is not known.
@@ -152,14 +156,14 @@ def paired_rows(
         span = 1.0 if all((one["raw"] == one["value"]).all() for one in found) else spans.get(name)
         values = _of(found[0], "raw"), _of(found[1], "raw")
         figures.append(_Figure(name, "check", values, span, *_judges(name, verdicts)))
-    return corrected_rows([_row(figure) for figure in figures])
+    return [_row(figure) for figure in figures]
 
 
 def without_errors(outcomes: tuple[pd.DataFrame, pd.DataFrame]) -> Row:
     """The pass rate with errors left out, over the cases that still have a sample in both; not tested again."""
     first, second = (_of(one[one["scored"]], "passed") for one in map(passes_of, outcomes))
     row = _row(_Figure(PASS_RATE, "pass_rate", (first, second), 1.0))
-    return replace(row, p=None, test="", says="")
+    return replace(row, p=None, test="", why_none="it is not tested again")
 
 
 def _of(frame: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -203,13 +207,13 @@ def _row(figure: _Figure) -> Row:
         found.interval, found.cases, tuple(map(str, both.index[rose])), tuple(map(str, both.index[fell])),
         p=None if tested is None else tested.p,
         test="" if tested is None else _test_name(moved, single=single, exact=tested.exact),
-        detectable=minimum_detectable(found.se) if found.se else None,
         judge=figure.judge,
         calibration=figure.calibration,
         span=figure.span,
         within=(float(both["var_a"].mean()), float(both["var_b"].mean())) if repeated else None,
         repeats=(float(1 / (1 / both["count_a"]).mean()), float(1 / (1 / both["count_b"]).mean())),
         variance=(found.se or 0.0) ** 2 * found.cases,
+        moves=tuple((str(case), round(d, 12)) for case, d in moved.items()),
     )  # fmt: skip
 
 
@@ -218,56 +222,3 @@ def _test_name(moved: pd.Series[float], *, single: bool, exact: bool) -> str:
     if single and set(moved.abs().round(12)) <= {0.0, 1.0}:
         return "exact McNemar"
     return "exact sign flip" if exact else f"sign flip, {FLIPS:,} draws of seed {SEED}"
-
-
-def corrected_rows(rows: Sequence[Row]) -> list[Row]:
-    """The rows with p values corrected for all of them by Holm, and with what each licenses saying so."""
-    tested = [at for at, row in enumerate(rows) if row.p is not None]
-    corrected = dict(zip(tested, holm([rows[at].p or 0.0 for at in tested]), strict=True))
-    found = [_settled(replace(row, p_corrected=corrected.get(at)), len(tested)) for at, row in enumerate(rows)]
-    return [replace(row, says=_says(row, len(tested))) for row in found]
-
-
-def _settled(row: Row, tests: int) -> Row:
-    """The row with how many cases, or samples of each, would show a difference as large as the one seen.
-
-    However large, it is not shown before so many cases differ that no fewer flips than one in 1 / level match it.
-    """
-    if row.shown or not row.se or not row.difference:
-        return row
-    level = _LEVEL / max(tests, 1)
-    flips = math.ceil(math.log2(2 / level))
-    few = math.ceil(row.cases * flips / (len(row.rose) + len(row.fell)))
-    cases = max(row.cases + 1, few, cases_needed(row.se, row.cases, row.difference, level))
-    repeats = None
-    if row.within is not None and any(row.within):
-        repeats = repeats_needed(row.variance, row.within, row.repeats, row.cases, row.difference, alpha=level)
-    only, enough = row.within is not None and repeats is None, repeats is not None and repeats <= min(row.repeats)
-    return replace(row, cases_to_settle=cases, repeats_to_settle=None if enough else repeats, only_cases=only)
-
-
-def _says(row: Row, tests: int) -> str:
-    if row.difference is None or row.p is None or row.shown:
-        return row.word + (" in B" if row.shown else "")
-    among = f" among {tests} comparisons" if tests > 1 else ""
-    if not row.se:
-        left = f"of other cases like these up to {1 - 0.05 ** (1 / row.cases):.0%} could do otherwise"
-        return f"{'all cases differ alike, not shown' + among if row.moved else row.word}; {left}"
-    if not row.difference:
-        return f"not shown; {row.detectable:.3f} or more would be found four times in five"
-    if row.detectable is not None and abs(row.difference) < row.detectable:
-        said = f"not shown; {row.detectable:.3f} or more would be found four times in five"
-    else:
-        said = f"not shown{among} (alone, p is {row.p:.3f})"
-    takes = f"takes about {row.cases_to_settle:,} cases{_or_repeats(row)}"
-    return f"{said}; to settle {abs(row.difference):.3f}{among} {takes}"
-
-
-def _or_repeats(row: Row) -> str:
-    if row.within is None:
-        return " (what repeats would do, single samples cannot tell)"
-    if row.only_cases:
-        return "; no number of repeats of these cases would"
-    if row.repeats_to_settle is None:
-        return ""
-    return f" or {counted(row.repeats_to_settle, 'sample')} of each of these cases"

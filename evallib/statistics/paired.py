@@ -11,7 +11,7 @@ from typing import NamedTuple
 from evallib.errors import InputError
 
 __all__ = [
-    "FLIPS", "PairedDifference", "Tested", "benjamini_hochberg", "cases_needed", "holm", "mcnemar",
+    "FLIPS", "PairedDifference", "Tested", "benjamini_hochberg", "cases_needed", "cases_to_show", "holm", "mcnemar",
     "mcnemar_mid_p", "minimum_detectable", "paired_difference", "repeats_needed", "sign_flip",
 ]  # fmt: skip
 
@@ -142,6 +142,11 @@ def minimum_detectable(se: float, alpha: float = 0.05, power: float = 0.8) -> fl
     2.80 standard errors of the difference for 5 % and 80 %.
     """
     return (_NORMAL.inv_cdf(1 - alpha / 2) + _NORMAL.inv_cdf(power)) * se
+
+
+def cases_to_show(alpha: float) -> int:
+    """The fewest cases with which a sign flip can come below `alpha`: its least p is 2 / 2^cases, all one way."""
+    return math.floor(math.log2(2 / alpha)) + 1
 
 
 def cases_needed(se: float, cases: int, difference: float, alpha: float = 0.05) -> int:
