@@ -61,10 +61,8 @@ def caption(summary: Mapping[str, Any], origin: Origin | None = None, remark: st
     runs = f"run{'s' if len(summary['runs']) > 1 else ''} {', '.join(summary['runs'])}"
     subject = f"Suite {origin.suite} (digest {origin.digest}), {origin.cases}, {runs}" if origin else _first_up(runs)
     rule = origin.passes_when if origin else "the suite's pass rule holds"
-    method = (
-        "pass rate, pass@k and pass^k are means over cases with 95 % Wilson intervals on effective cases, which are "
-        "about other cases like these"
-    )
+    intervals = "with 95 % Wilson intervals on effective cases, which are about other cases like these"
+    method = f"pass rate, pass@k and pass^k are means over cases{_of_one(summary) or f' {intervals}'}"
     parts = [
         f"{subject}, view {summary['view']}: {counts_words(summary)}.",
         *([f"Criteria {origin.criteria}."] if origin else []),
@@ -74,6 +72,10 @@ def caption(summary: Mapping[str, Any], origin: Origin | None = None, remark: st
         *_remarks(summary),
     ]
     return " ".join(parts)
+
+
+def _of_one(summary: Mapping[str, Any]) -> str:
+    return "; one case has no interval" if summary["cases"] == 1 else ""
 
 
 def short(summary: Mapping[str, Any]) -> str:

@@ -52,9 +52,10 @@ def _rate(figures: Mapping[str, Any]) -> str:
 def _intervals(summary: Mapping[str, Any]) -> Iterator[str]:
     rerun, micro = summary["rerun"], summary["pass_rate_micro"]
     again = interval(rerun["pass_rate_interval"]) or f" none, {rerun['why_none']}"
+    of = f"intervals are of other cases like these (95 %); of these very cases, asked again:{again}"
     yield (
-        f"intervals are of other cases like these (95 %); of these very cases, asked again:{again}; pooled over "
-        f"samples the pass rate is {number(micro)}{interval(summary['pass_rate_micro_interval'])}"
+        f"{'one case has no interval' if summary['cases'] == 1 else of}; pooled over samples the pass rate is "
+        f"{number(micro)}{interval(summary['pass_rate_micro_interval'])}"
     )
     if "bootstrap" in summary:
         drawn = summary["bootstrap"]

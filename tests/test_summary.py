@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evallib.metrics import curves, flaky_cases, per_case, per_case_check, per_split, per_tag, summarise
+from evallib.metrics.summary import Summary
 from evallib.records import Sample
 from evallib.statistics.bootstrap import case_bootstrap
 from evallib.summary_lines import summary_lines
@@ -55,6 +56,46 @@ def test_repeats_that_are_copies_give_no_re_run_and_one_draw_a_case() -> None:
     for k in ("1", "2", "4"):
         assert summary["pass_hat_interval"][k] == single["pass_rate_interval"]
     assert curves(with_outputs(frame, *["a" * 4] * 20))["lo"].min() == (single["pass_rate_interval"] or [0])[0]
+
+
+def test_no_figure_of_a_run_takes_copies_for_draws() -> None:
+    """Pooled rate, mean score, splits, tags and checks: four copies of each answer are worth one, as in one sample."""
+
+    def of(samples: int) -> Summary:
+        frame = outcomes(*["p" * samples] * 19, "f" * samples)
+        frame = frame.assign(score=frame["passed"].astype(float) * 0.9, tags=[["t"]] * len(frame))
+        asked = zip(frame["case_id"], frame["sample"], frame["passed"].astype(bool), strict=True)
+        verdicts = [VERDICT | {"case_id": c, "sample": n, "passed": p, "value": float(p)} for c, n, p in asked]
+        frame = with_outputs(frame, *[c * samples for c in "abcdefghijklmnopqrst"])
+        slices = per_split(frame), per_tag(frame)
+        found = summarise(frame, pd.DataFrame(verdicts), [1])
+        for one, name in zip(slices, ("by_split", "by_tag"), strict=True):
+            (part,) = found[name].values()  # type: ignore[literal-required]
+            assert one[["lo", "hi"]].to_numpy().tolist() == [part["pass_rate_interval"]]
+        return found
+
+    copied, single = of(4), of(1)
+    for name in ("pass_rate_interval", "pass_rate_micro_interval", "score_mean_interval"):
+        assert copied[name] == pytest.approx(single[name]), name  # type: ignore[literal-required]
+    for name in ("by_split", "by_tag"):
+        (mine,), (theirs,) = copied[name].values(), single[name].values()  # type: ignore[literal-required]
+        assert mine["pass_rate_interval"] == pytest.approx(theirs["pass_rate_interval"]), name
+    (check,), (one,) = copied["by_check"].values(), single["by_check"].values()
+    assert check["pass_rate_interval"] == pytest.approx(one["pass_rate_interval"])
+    assert check["mean_value_interval"] == pytest.approx(one["mean_value_interval"])
+
+
+def test_a_run_of_errors_alone_has_no_re_run() -> None:
+    rerun = summarise(outcomes("ee", "ee"), NO_VERDICTS)["rerun"]
+    assert (rerun["pass_rate_interval"], rerun["pass_rate_se"]) == (None, None)
+    assert rerun["why_none"] == "no sample was scored"
+
+
+def test_one_case_is_said_to_have_no_interval_and_not_what_intervals_are_of() -> None:
+    summary = summarise(outcomes("ppf"), NO_VERDICTS)
+    assert "other cases like these" not in "\n".join([summary["caption"], *summary_lines(summary)])
+    assert "means over cases; one case has no interval" in summary["caption"]
+    assert any(line.startswith("one case has no interval; pooled over samples") for line in summary_lines(summary))
 
 
 def test_one_sample_that_repeats_the_draw_of_another_is_enough() -> None:

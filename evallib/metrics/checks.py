@@ -38,11 +38,17 @@ class CheckSummary(TypedDict):
     calibration: str | None
 
 
-def by_check(planned: Planned, verdicts: pd.DataFrame) -> dict[str, CheckSummary]:
-    """The figures of every check there is; verdicts of other samples are left out."""
+def by_check(planned: Planned, verdicts: pd.DataFrame, *, copies: bool) -> dict[str, CheckSummary]:
+    """The figures of every check there is; verdicts of other samples are left out.
+
+    With `copies` the samples of a case repeat one another, and it is worth one draw.
+    """
     counted = _counted(planned, verdicts)
     judges = _judges(verdicts)
-    return {name: _summary(counted.of(place), judges.get(name, ())) for place, name in enumerate(counted.checks)}
+    return {
+        name: _summary(counted.of(place), judges.get(name, ()), copies=copies)
+        for place, name in enumerate(counted.checks)
+    }
 
 
 def per_case_check(outcomes: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -112,12 +118,12 @@ def _counted(planned: Planned, verdicts: pd.DataFrame) -> _Counted:
     return _Counted(asked.checks, place[first] // cases, place[first] % cases, n, *counted, *means)
 
 
-def _summary(counted: _Counted, judges: tuple[str, ...]) -> CheckSummary:
+def _summary(counted: _Counted, judges: tuple[str, ...], *, copies: bool) -> CheckSummary:
     values, stochastic = _known(counted.value), bool(counted.stochastic.sum())
-    rate = over_cases(counts_of(counted.passed + counted.failed, counted.passed), 1, pass_at_k)
+    rate = over_cases(counts_of(counted.passed + counted.failed, counted.passed), 1, pass_at_k, copies=copies)
     models, calibration = judged_by(judges)
     inside = all(0 <= value <= 1 for value in values)
-    interval = wilson_interval(values, int(counted.scored.sum())) if inside else None
+    interval = wilson_interval(values, len(values) if copies else int(counted.scored.sum())) if inside else None
     return CheckSummary(
         mean_raw=_mean(_known(counted.raw)),
         mean_value=_mean(values),

@@ -149,12 +149,12 @@ def summarise(
 
 def _all_figures(planned: Planned, verdicts: pd.DataFrame, ks: Sequence[int], repeated: Repeats | None) -> Summary:
     copies = are_copies(repeated)
-    counts, score = planned.counts, _score(planned)
+    counts, score = planned.counts, _score(planned, copies=copies)
     rate, most = (over_cases(each, 1, pass_at_k, copies=copies) for each in (counts, planned.counts_at_best))
     bounds = [float(one.value or 0) for one in (rate, most)]
     figures, best = _figures(counts, ks, copies=copies), _figures(planned.counts_at_best, ks, copies=copies)
     flaky = [name for name, wavers in zip(planned.cases, wavering(planned).tolist(), strict=True) if wavers]
-    micro = pooled_interval(counts)
+    micro = pooled_interval(counts, copies=copies)
     return Summary(
         runs=sorted(planned.frame["run_id"].unique()),
         view=planned.view,
@@ -191,9 +191,9 @@ def _all_figures(planned: Planned, verdicts: pd.DataFrame, ks: Sequence[int], re
         flaky=len(flaky),
         flaky_cases=flaky,
         repeats=repeated,
-        by_split=by_split(planned),
-        by_tag=by_tag(planned),
-        by_check=by_check(planned, verdicts),
+        by_split=by_split(planned, copies=copies),
+        by_tag=by_tag(planned, copies=copies),
+        by_check=by_check(planned, verdicts, copies=copies),
     )
 
 
@@ -242,6 +242,8 @@ def _rerun(planned: Planned, *, copies: bool) -> Rerun:
     why = None
     if copies:
         why = "the samples of a case are copies of one another"
+    elif not planned.scored.any():
+        why = "no sample was scored"
     elif len(planned.cases) < 2:
         why = "one case has no interval"
     elif min(one.n for one in counts) < 2:
@@ -286,10 +288,10 @@ def _scores(planned: Planned) -> list[float]:
     return [score for score in planned.scores.tolist() if not math.isnan(score)]
 
 
-def _score(planned: Planned) -> Estimate:
+def _score(planned: Planned, *, copies: bool) -> Estimate:
     means = _scores(planned)
-    samples = int(planned.frame["score"].notna().sum())
-    return Estimate(_mean(means) if means else None, wilson_interval(means, samples), len(means))
+    draws = len(means) if copies else int(planned.frame["score"].notna().sum())
+    return Estimate(_mean(means) if means else None, wilson_interval(means, draws), len(means))
 
 
 def _errors_by(planned: Planned) -> dict[str, int]:

@@ -39,14 +39,17 @@ def pooled_se(counts: Iterable[Counts]) -> float | None:
     return math.sqrt(square * cases / (cases - 1)) / samples
 
 
-def pooled_interval(counts: Iterable[Counts]) -> Interval | None:
-    """Wilson on effective cases around the rate pooled over samples; None below two cases."""
+def pooled_interval(counts: Iterable[Counts], *, copies: bool = False) -> Interval | None:
+    """Wilson on effective cases around the rate pooled over samples; None below two cases.
+
+    With `copies` the samples of a case repeat one another, and it is worth one draw.
+    """
     tally = Counter(counts)
     se, (cases, samples, passes) = pooled_se(tally), _totals(tally)
     if se is None:
         return None
     rate = passes / samples
-    return wilson(rate, worth(rate, se * se, cases, samples))
+    return wilson(rate, worth(rate, se * se, cases, cases if copies else samples))
 
 
 def rerun_se(counts: Iterable[Counts]) -> float | None:
