@@ -42,6 +42,20 @@ def test_a_row_of_the_table_comes_out_again(bench_coverage) -> None:
     assert str(held) == row.split("|")[4].strip()
 
 
+def test_more_samples_of_few_cases_are_shown_to_help_nothing(bench_coverage) -> None:
+    lower = bench_coverage.DOCUMENT.read_text(encoding="utf-8").split("## Where it is lower")[1].split("\n## ")[0]
+    cells = [
+        [cell.strip() for cell in line.split("|")[2:5]]
+        for line in lower.split("More samples per case")[1].splitlines()[5:]
+    ]
+    shares = {(int(cases), int(n)): float(cell.split(" ")[0]) for cases, n, cell in filter(None, cells)}
+    assert set(shares) == {(cases, n) for cases in bench_coverage.CASES for n in (8, 20)}
+    assert shares[10, 20] < shares[10, 8] < bench_coverage.GOAL, "as the sentence above the rows says"
+    figure = bench_coverage.Figure("pass^", 1)
+    held = bench_coverage.default(bench_coverage.RARE, 10, 20, (figure,))[figure]["default"]
+    assert f"{held.share:.3f}" == f"{shares[10, 20]:.3f}"
+
+
 def test_an_interval_that_is_not_there_holds_nothing(bench_coverage) -> None:
     assert bench_coverage.held([(Interval(0.2, 0.6), 0.5), (None, 0.5), (Interval(0.6, 0.8), 0.5)]).share == 1 / 3
 

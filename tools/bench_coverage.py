@@ -64,7 +64,8 @@ def two(name: str, share: float, high: float, low: float) -> Mix:
 
 
 ORDINARY = (beta("even, Beta(2, 2)", 2, 2), beta("split, Beta(0.5, 0.5)", 0.5, 0.5), beta("easy, Beta(6, 2)", 6, 2))
-HARD = (beta("hard, Beta(1, 5)", 1, 5), two("nine in ten pass at 0.98, one at 0.10", 0.9, 0.98, 0.10))
+RARE = two("nine in ten pass at 0.98, one at 0.10", 0.9, 0.98, 0.10)
+HARD = (beta("hard, Beta(1, 5)", 1, 5), RARE)
 
 
 class Figure(NamedTuple):
@@ -149,6 +150,11 @@ def measure() -> dict[str, Any]:
         for cases in (10, 50)
         for place, samples in ((0, 8), (2, 20))
     ]
+    found["more"] = [
+        (RARE.name, cases, samples, default(RARE, cases, samples, (Figure("pass^", 1),)))
+        for cases in CASES
+        for samples in (8, 20)
+    ]
     found["others"] = [(mix.name, cases, others(mix, cases)) for mix in (*ORDINARY, *HARD) for cases in CASES]
     shares = [held["default"].share for _, _, row in found["ordinary"] for held in row.values()]
     return found | {"least": min(shares), "met": min(shares) >= GOAL}
@@ -165,6 +171,9 @@ def markdown(found: dict[str, Any]) -> str:
         ]
         for kind in ("ordinary", "hard")
     }
+    more = [
+        [mix, cases, samples, *(one["default"] for one in row.values())] for mix, cases, samples, row in found["more"]
+    ]
     between = [
         [mix, cases, samples, f"{f.name}{f.k}", one["default"], one["all samples"]]
         for mix, cases, samples, row in found["between"]
@@ -175,6 +184,7 @@ def markdown(found: dict[str, Any]) -> str:
         _TITLE.format(replicates=REPLICATES, bootstraps=BOOTSTRAPS, seed=SEED),
         _ORDINARY.format(goal=GOAL, least=found["least"]), _table(header, rows["ordinary"]),
         _HARD, _table(header, rows["hard"]),
+        _MORE, _table(["chances of the cases", "cases", "samples", "pass^1"], more),
         _BETWEEN, _table(["chances of the cases", "cases", "samples", "", "n/k", "n"], between),
         _OTHERS, _table(["chances of the cases", "cases", "re-run of these cases", "pooled rate"], again),
     ]  # fmt: skip
@@ -202,6 +212,8 @@ _HARD = """## Where it is lower
 No interval over cases can know of a kind of case that was not drawn: where one case in ten fails nearly always,
 ten cases hold none of them in 35 % of the runs. Figures near 0, as pass^4 of hard cases, are carried by the few
 cases that pass."""
+_MORE = """More samples per case do not help: they say nothing of the kind of case that was not drawn, and with few
+cases the interval narrows around those that were and holds the truth less often."""
 _BETWEEN = """## At 1 < k < n: what a case is worth
 
 A case of n samples counts for at most n/k draws of k that share no sample. With all n for a bound whatever the
