@@ -54,7 +54,7 @@ def record_lines(records: Iterable[Predictions], ledger: Iterable[Amendments]) -
     header = ["predictions by", "rescorings", "expected", "unexpected", "missed", "reverse", "after a preview"]
     rows = [[one.author, *map(str, one[1:])] for one in records]
     lines = table(header, rows) if rows else []
-    header = ["check", "changed", "since replaced", "paraphrases nobody cites", ""]
+    header = ["check", "all changes", "changes since new or replaced", "right in other words, uncited", ""]
     rows = [
         [
             one.check,

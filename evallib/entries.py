@@ -84,7 +84,7 @@ class Reading(_AboutItem):
     """Of a sighted or an unsure reading; a blind one has its cause in the difference that follows the reveal."""
     reason: str = ""
     canned: bool = False
-    """Whether the reason is a ready-made one, taken by a key."""
+    """Whether the reason is a canned one, taken by a key."""
     span: tuple[int, int] | None = None
     """The piece of the answer that is cited, in code points from its start."""
     blind: bool = False

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["TO_END", "flagged", "found", "from_end", "is_whole", "loosened", "places", "refuse_broken", "ungrouped"]
+__all__ = [
+    "TO_END",
+    "flagged",
+    "found",
+    "from_end",
+    "is_whole",
+    "loosened",
+    "places",
+    "quoted",
+    "refuse_broken",
+    "ungrouped",
+]
 
 _LITERAL = (
     r"\\Q.*?(?:\\E|\Z)"  # quoted text
@@ -97,6 +108,12 @@ def from_end(pattern: str, flags: str, texts: pa.LargeStringArray) -> bool:
 _BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
 
 
+def quoted(pattern: str) -> str:
+    """`pattern` in quotes as its author wrote it, but for a NUL, which no file can hold."""
+    spelled = pattern.replace("\0", "\\0")
+    return f"'{spelled}'"
+
+
 def refuse_broken(pattern: str, flags: str = "is") -> None:
     """ValueError with the remedy when RE2 cannot run `pattern`."""
     import pyarrow as pa
@@ -106,8 +123,8 @@ def refuse_broken(pattern: str, flags: str = "is") -> None:
         raise ValueError("an empty pattern hits every answer; write what must be found")
     if _BYTE.search(pattern):
         raise ValueError(rf"pattern {pattern!r} holds \C, a single byte of a character; write `.` with the flag s")
-    quoted = [token[0] for token in _GROUP.finditer(pattern) if token[0].startswith(r"\Q")]
-    if quoted and not quoted[-1].endswith(r"\E"):
+    quotes = [token[0] for token in _GROUP.finditer(pattern) if token[0].startswith(r"\Q")]
+    if quotes and not quotes[-1].endswith(r"\E"):
         raise ValueError(rf"pattern {pattern!r} opens \Q and does not close it; write \E behind the quoted text")
     try:
         pc.match_substring_regex(pa.nulls(1, pa.string()), flagged(pattern, flags))

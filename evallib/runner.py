@@ -118,6 +118,8 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
     deadlines = deadlines or suite.deadlines
     kept = load_regressions(suite_path, suite)
     plan = _plan(suite, text, target, options, judge, kept) | {"deadlines": deadlines.model_dump()}
+    if judge is None and options.judges:
+        _refuse_unanswered(suite, plan["cases"])
     run = _resumed(run_folder(data, options.run_id), plan) if options.resume else None
     make_ready(target)
     if judge is not None:
@@ -136,9 +138,19 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
         todo = [key for key in run.planned if key not in done]
         if jury is not None:
             jury.expect(_foreseen(suite, todo))
-        work = _Work(run.id, suite, target, jury, options.judges, options.seed, deadlines, journal)
+        work = _Work(run.id, suite, target, jury, options.seed, deadlines, journal)
         _work_off(work, todo, len(run.planned), options.jobs, progress)
         return _compact(run, suite.under(deadlines))
+
+
+def _refuse_unanswered(suite: Suite, cases: Iterable[str]) -> None:
+    """InputError where a case has a judge: without a panel its verdicts would be missing, and no case could pass."""
+    for bound in (bound for case in cases for bound in suite.bound[case]):
+        if isinstance(bound.check, Judge):
+            raise InputError(
+                f"check {bound.check.id!r} is a model judge and nobody answers it; name one with --judge T, "
+                "or leave judges out with --no-judges"
+            )
 
 
 def _jury(
@@ -201,7 +213,7 @@ class _Work:
     suite: Suite
     target: Target
     jury: Jury | None
-    judges: bool
+    """None where judges were left out, or no case has one."""
     seed: int
     deadlines: Deadlines
     journal: Journal
@@ -222,7 +234,7 @@ class _Work:
     def judged(self, case: Case, sample: Sample) -> list[Verdict]:
         """Verdicts of the model judges, asked while the run is in flight because they cannot be computed again."""
         checks = [bound.check for bound in self.suite.bound[case.id] if isinstance(bound.check, Judge)]
-        if sample.status in ERROR_STATUSES or (self.jury is None and self.judges):
+        if sample.status in ERROR_STATUSES:
             return []
         if self.jury is None:
             return [check.unscored(sample, "judges were left out of this run", applicable=False) for check in checks]

@@ -69,6 +69,62 @@ def test_wrong_input_is_status_2_with_one_sentence_and_nothing_written(evaluate,
     assert not (tmp_path / "build/evaluation/report").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--run-id", "other"), "EVALLIB_RUN_ID"),
+        (("--run-id=other",), "EVALLIB_RUN_ID"),
+        (("--run-i", "other"), "EVALLIB_RUN_ID"),
+        (("--data", "elsewhere"), "EVALLIB_OUT"),
+        (("--dat=elsewhere",), "EVALLIB_OUT"),
+        (("--adjudications", "elsewhere"), "EVALLIB_OUT"),
+        (("--json",), "EVALLIB_OUT"),
+        (("--exit-code",), "EVALLIB_OUT"),
+    ],
+)
+def test_an_option_that_would_make_it_gate_another_run_is_refused(evaluate, tmp_path, options, named):
+    done = evaluate("suite", *options)
+    assert done.returncode == 2
+    assert named in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "build").exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--resume",), ("--help",)])
+def test_a_second_build_never_shows_what_the_first_found(evaluate, tmp_path, more):
+    assert evaluate("suite").returncode == 0
+    done = evaluate("suite", *more)
+    assert done.returncode == 2
+    assert "EVALLIB_RUN_ID" in done.stderr
+    assert [path for path in (tmp_path / "build/evaluation/report").rglob("*") if path.is_file()] == []
+    assert (tmp_path / "build/evaluation/data/runs/ci/run.json").exists()
+
+
+def test_a_call_that_makes_no_run_never_ends_0(evaluate):
+    done = evaluate("suite", "--help")
+    assert done.returncode == 2
+    assert "no run was made" in done.stderr
+
+
+def test_a_run_that_was_begun_needs_resume_or_another_name(evaluate):
+    assert evaluate("suite", "--samples", "300", "--jobs", "1", "--run-timeout", "0.001").returncode == 4
+    again = evaluate("suite", "--samples", "300")
+    assert again.returncode == 2
+    assert "--resume" in again.stderr
+    assert "EVALLIB_RUN_ID" in again.stderr
+    assert evaluate("suite", "--samples", "300", "--resume").returncode == 0
+
+
+def test_a_name_that_leads_out_of_the_folder_removes_nothing(evaluate, tmp_path):
+    kept = tmp_path / "build/evaluation/kept.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}", encoding="utf-8")
+    done = evaluate("suite", EVALLIB_RUN_ID="../kept")
+    assert done.returncode == 2
+    assert "EVALLIB_RUN_ID" in done.stderr
+    assert kept.exists()
+
+
 def test_a_run_that_was_cut_short_is_reported_as_incomplete(evaluate, tmp_path):
     done = evaluate("suite", "--samples", "300", "--jobs", "1", "--run-timeout", "0.001")
     assert done.returncode == 4, done.stderr

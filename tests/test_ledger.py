@@ -126,6 +126,7 @@ def test_the_command_prints_rule_locks_log_record_and_ledger(
         "chosen after reading the answers; 1 judgement call; 1 flip unread, accepted by Bo",
         "r-1: 2 flips: 1 expected, 1 unexpected, 0 missed, 0 from pass to fail",
         "widen says of c-1: a digit is as good (a judgement call)",
+        "all changes  changes since new or replaced  right in other words, uncited",
     ):
         assert line in said
     assert main(["criteria", "suite.yaml", "r-1", "--json", *stored]) == 0

@@ -158,3 +158,14 @@ def test_patterns_in_res_own_way_give_no_example() -> None:
 @pytest.mark.parametrize("value", [True, 3, 2.5, "x", [1], None])
 def test_another_value_is_another(value: object) -> None:
     assert otherwise(value) != value
+
+
+def test_a_pattern_is_named_as_its_author_wrote_it() -> None:
+    suite = parse_suite(
+        "suite: s\npass: top\ncases: [{id: c, steps: [{ask: a, reference: It is 7.}], checks: [{id: x, check: matches, "
+        "all_of: ['\\b7\\b'], none_of: ['\\b8\\b']}]}]",
+        "s",
+    )
+    (bound,) = suite.bound["c"]
+    named = {shown.mutation for shown in shown_samples(suite, bound.check, ideal_sample(suite, suite.cases[0]))}
+    assert {r"pattern left out: '\b7\b'", r"forbidden pattern: '\b8\b'"} <= named

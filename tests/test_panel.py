@@ -154,3 +154,20 @@ def test_a_required_case_is_not_failed_by_its_judge(folder: Path, capsys: pytest
 def test_a_judge_beside_the_suite_is_parsed_like_any_key() -> None:
     with pytest.raises(InputError, match="unknown key 'api_key'"):
         parse_suite(SUITE.replace("model: m-9", "model: m-9, api_key: x"), "suite.yaml")
+
+
+def test_a_judge_that_nobody_answers_is_refused_before_the_first_call(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "suite.yaml").write_text(SUITE.replace("judge: {url: 'http://127.0.0.1:9/v1/', model: m-9}\n", ""))
+    with tiny_server(says("yes it is")) as (url, seen):
+        given = ["run", str(folder), "--target", f"chat:{url}#m", "--data", str(tmp_path / "data"), "--run-id"]
+        assert main([*given, "r"]) == 2
+        said = capsys.readouterr().err
+        assert said == (
+            "evallib: check 'q' is a model judge and nobody answers it; name one with --judge T, "
+            "or leave judges out with --no-judges\n"
+        )
+        assert not (tmp_path / "data/runs").exists()
+        assert seen == []
+        assert main([*given, "without", "--no-judges"]) == 0

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
 
+import nbformat
 import pandas as pd
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from evallib._assets import notebook
+from evallib.display import table_html
 from evallib.errors import InfrastructureError, InputError
 from evallib.exhibit_rows import flat_figures
 from evallib.figures import load_views
@@ -231,8 +235,6 @@ def test_an_unknown_notebook_is_refused_with_those_there_are(tmp_path):
 
 
 def _own_notebook(folder, code, parameters="run = ''", name="own"):
-    import nbformat
-
     first = nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]})
     cells = [first, nbformat.v4.new_code_cell(code)]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -346,7 +348,47 @@ def test_what_stops_a_notebook_is_told_and_the_partial_copy_and_the_files_for_ci
     monkeypatch.chdir(tmp_path)
     seconds = 1 if "sleep" in code else 60
     order = ReportOrder("r-1", tmp_path / "data", tmp_path / "log", tmp_path / "out", ("own",), cell_seconds=seconds)
-    with pytest.raises(InfrastructureError, match=said):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/r-1.html").write_text("the page of an earlier report", encoding="utf-8")
+    with pytest.raises(InfrastructureError, match=said) as stopped:
         build_report(order)
+    told = str(stopped.value)
+    test = ET.parse(tmp_path / "out/r-1.junit.xml").getroot().find(".//testcase[@name='the report']/error")
+    assert test is not None
+    assert told in test.attrib["message"]
+    assert told in json.loads((tmp_path / "out/r-1.json").read_text(encoding="utf-8"))["notices"][0]
+    assert "The report failed" in (tmp_path / "out/r-1.md").read_text(encoding="utf-8").splitlines()[2]
     assert kept in (tmp_path / "out/r-1/own.ipynb").read_text(encoding="utf-8")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"r-1", "r-1.md", "r-1.junit.xml", "r-1.json"}
+
+
+@pytest.mark.parametrize(
+    ("frame", "stands"),
+    [
+        (pd.DataFrame([], columns=["check", "read"]), False),
+        (pd.DataFrame([{"nothing to show": "name the changed suite"}]), False),
+        (pd.DataFrame([{"check": "nothing to show", "read": 3}]), True),
+    ],
+)
+def test_an_optional_table_without_rows_leaves_the_page_with_its_sentence(frame, stands):
+    table = new_output("display_data", data={"text/html": table_html(frame), "text/plain": "a table"})
+    cells = [
+        new_markdown_cell("Before a next change.", metadata={"tags": ["optional"]}),
+        new_code_cell("preview()", outputs=[table], metadata={"tags": ["optional"]}),
+        new_markdown_cell("What else."),
+    ]
+    page = notebook_html(Section("own", new_notebook(cells=cells)))
+    assert "What else." in page
+    assert ("Before a next change." in page) is stands
+    assert ("<table" in page) is stands
+
+
+def test_cells_that_speak_of_the_parameters_or_of_readings_are_not_for_every_page():
+    tags = {
+        (name, cell.source.split("\n")[0]): cell.metadata.get("tags", [])
+        for name in ("rescore", "run")
+        for cell in nbformat.read(notebook(name), as_version=4).cells
+    }
+    assert [tags["rescore", one] for one in ("rescoring.preview()", "rescoring.previewed()")] == [["optional"]] * 2
+    assert tags["run", "exhibits.coverage()"] == ["optional"]
+    assert [found for (_, said), found in tags.items() if said.startswith("Where the cell above names")] == [["lab"]]

@@ -14,7 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from evallib.checks.base import Check, Texts
 from evallib.checks.batch import Batch, TextColumn, whole_numbers
 from evallib.checks.folding import merged, shown
-from evallib.patterns import TO_END, flagged, from_end, loosened, refuse_broken, ungrouped
+from evallib.patterns import TO_END, flagged, from_end, loosened, quoted, refuse_broken, ungrouped
 from evallib.records import Sample, Verdict
 
 __all__ = ["Matches", "Sections"]
@@ -103,7 +103,7 @@ class Matches(Check):
         spans = pc.extract_regex_span(texts, f"(?P<evallib_hit>{ungrouped(search)}){rest}")
         positions, spans = positions.filter(spans.is_valid()), spans.drop_null()
         bounds = whole_numbers(pc.struct_field(spans, "evallib_hit").flatten())
-        named = _written(pattern)
+        named = quoted(pattern)
         tellings: dict[str, str] = {}
         for position, first, length in zip(whole_numbers(positions), bounds[::2], bounds[1::2], strict=True):
             start, end = span = column.span(position, first, length)
@@ -140,16 +140,10 @@ def _spans(hits: Mapping[str, _Hit]) -> tuple[int, ...]:
     return spans[0] if len(spans) == 1 else merged(spans)
 
 
-def _written(pattern: str) -> str:
-    """`pattern` in quotes as its author wrote it, but for a NUL, which no file can hold."""
-    spelled = pattern.replace("\0", "\\0")
-    return f"'{spelled}'"
-
-
 @lru_cache
 def _listed(patterns: tuple[str, ...]) -> str:
     more = f" and {len(patterns) - _NAMED} more" if len(patterns) > _NAMED else ""
-    return ", ".join(map(_written, patterns[:_NAMED])) + more
+    return ", ".join(map(quoted, patterns[:_NAMED])) + more
 
 
 class Sections(Check):

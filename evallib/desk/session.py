@@ -31,7 +31,7 @@ _FEWEST_TIMED = 3
 
 
 def canned(cause: str) -> str:
-    """The ready-made reason of a cause; empty where only the reviewer's own words say anything."""
+    """The canned reason of a cause; empty where only the reviewer's own words say anything."""
     return "" if cause in {"other", "unknown"} else CAUSES.get(cause, "")
 
 
@@ -65,7 +65,7 @@ class ReviewSession(Sitting):
         super().__init__(runs, adjudications, author, query=query, blind=blind, unit=unit, plan=plan, seed=seed)
 
     def canned(self, cause: str) -> str:
-        """The ready-made reason of a cause; empty where only the reviewer's own words say anything."""
+        """The canned reason of a cause; empty where only the reviewer's own words say anything."""
         return canned(cause)
 
     def decide(  # noqa: PLR0913  # the parts of a reading, each by its name

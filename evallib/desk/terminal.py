@@ -25,7 +25,7 @@ _PROMPTS = {
 _HELP = """\
 p f i     read it as pass, fail, infrastructure      -   unsure, and why (a cause)
 Enter     agree with strict, after the reveal        r   the same, with a reason
-1-9 0 x   why strict and you differ; then the reason, or . for the ready-made one
+1-9 0 x   why strict and you differ; then the reason, or . for the canned one
 a         amend your reading                         u U take the last entry back, restore it
 s         skip to the end of the queue               n   next open item
 j k       next, previous (and the arrows)            t   tool calls and other records
@@ -181,7 +181,7 @@ class _Desk:
         return CAUSE_KEYS[key]
 
     def _asked_reason(self, cause: str) -> tuple[str, bool]:
-        """The reason, and whether it is the ready-made one."""
+        """The reason, and whether it is the canned one."""
         ready = self._session.canned(cause)
         draft = str(self._session.draft(self.item).get("reason") or "")
         ways = [", or . for that"] * bool(ready) + [f", or Enter for your draft {visible(draft)!r}"] * bool(draft)

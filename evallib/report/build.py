@@ -75,26 +75,28 @@ def build_report(order: ReportOrder) -> Path:
     """Execute notebooks over a run and join them into `<out>/<run id>.html`, replacing an older report of that run.
 
     Beside it lie a summary (`.md`), one test per case (`.junit.xml`) and all figures (`.json`), also where a notebook
-    could not be finished; the executed copies lie in `<out>/<run id>/`, the unfinished too. Parameters that no notebook
-    has, or of another type, are refused before anything is executed. IncompleteError for a run that has not ended: its
-    report says on top how much is there.
+    could not be finished, and then they say why; the executed copies lie in `<out>/<run id>/`, the unfinished too.
+    Parameters that no notebook has, or of another type, are refused before anything is executed. IncompleteError for a
+    run that has not ended: its report says on top how much is there.
     """
     if not (unfinished := open_run(order.reference, order.data)).complete:
         _write_unfinished(unfinished, order.out)
     opened = order.opened()
     run, out = opened[0].views[0].run, order.out
     planned = _planned(order, opened)
+    path = out / f"{run.id}.html"
     with _writing(out), _taken_back(out / run.id):
+        for old in report_files(path):  # whatever stops this one, nobody takes them for it
+            old.unlink(missing_ok=True)
         try:
             sections = list(_executed(planned, run.id, order.cell_seconds))
-        except InfrastructureError:
-            _write_for_ci(opened, out, order.data)
+        except InfrastructureError as error:
+            _write_for_ci(opened, out, order.data, failed=f"The report failed, and there is no page: {error}")
             raise
         _write_for_ci(opened, out, order.data)
         lines = [_view_line(figures) for figures in opened]
         minded, of = notices(opened[0].views[0]), joined([short(figures.summary()) for figures in opened])
         page = html_page(run.id, lines, sections, notices=minded, caption=of)
-        path = out / f"{run.id}.html"
         replace_file(path, page.encode())
         return path
 
@@ -104,12 +106,12 @@ def report_files(page: Path) -> list[Path]:
     return [page, *(page.with_name(f"{page.stem}.{end}") for end in ("md", "junit.xml", "json"))]
 
 
-def _write_for_ci(opened: Sequence[Figures], out: Path, data: Path) -> None:
-    """The summary, the tests and the figures, each whole or not at all."""
+def _write_for_ci(opened: Sequence[Figures], out: Path, data: Path, *, failed: str = "") -> None:
+    """The summary, the tests and the figures, each whole or not at all; `failed`: why there is no page."""
     name = opened[0].views[0].run.id
-    replace_file(out / f"{name}.md", markdown_summary(opened).encode())
-    replace_file(out / f"{name}.junit.xml", junit_xml(opened[0]).encode())
-    figures = json.dumps(_figures(opened, data), indent=1, ensure_ascii=False, allow_nan=False)
+    replace_file(out / f"{name}.md", markdown_summary(opened, failed).encode())
+    replace_file(out / f"{name}.junit.xml", junit_xml(opened[0], failed).encode())
+    figures = json.dumps(_figures(opened, data, failed), indent=1, ensure_ascii=False, allow_nan=False)
     replace_file(out / f"{name}.json", f"{figures}\n".encode())
 
 
@@ -123,7 +125,7 @@ def _write_unfinished(run: Run, out: Path) -> NoReturn:
     raise IncompleteError(f"run {run.id!r}: {unfinished_words(run)} {page} says so")
 
 
-def _figures(opened: Sequence[Figures], data: Path) -> dict[str, Any]:
+def _figures(opened: Sequence[Figures], data: Path, failed: str) -> dict[str, Any]:
     """What `metrics --json` and `gate --json` print of strict, then of every later view."""
     prices = prices_for(None, data)
     costs = [{"cost": costs_of([one.views[0].run], prices).as_json()} for one in opened]
@@ -132,7 +134,8 @@ def _figures(opened: Sequence[Figures], data: Path) -> dict[str, Any]:
         for one, cost in zip(opened, costs, strict=True)
     ]
     view = opened[0].views[0]
-    return {"run": view.run.id, "notices": notices(view), **both[0], "later_views": both[1:]}
+    minded = [*([failed] if failed else []), *notices(view)]
+    return {"run": view.run.id, "notices": minded, **both[0], "later_views": both[1:]}
 
 
 def refuse_report(order: ReportOrder) -> None:

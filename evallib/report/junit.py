@@ -19,15 +19,17 @@ _MOST = 2000
 """Characters of a message; the run holds the rest."""
 
 
-def junit_xml(figures: Figures) -> str:
+def junit_xml(figures: Figures, failed: str = "") -> str:
     """One `testsuite` with one `testcase` per case; a case passes when all of its samples do.
 
     A case without a single scored sample is an error, not a failure. Texts are escaped, and what XML cannot hold is
-    spelled out.
+    spelled out. `failed` says why there is no page, where there is none: a test of its own, which is an error.
     """
     cases = figures.outcomes.sort_values(["case_id", "run_id", "sample"]).groupby("case_id", sort=True)
     took = {key: one.duration_s for view in figures.views for key, one in _timed(view)}
     tests = [_test(figures, str(case), group, took) for case, group in cases]
+    if failed:
+        tests.append(_no_page(figures, failed))
     failures, errors = (sum(test.find(kind) is not None for test in tests) for kind in ("failure", "error"))
     seconds = f"{sum(took.values()):.3f}"
     totals = {"tests": str(len(tests)), "failures": str(failures), "errors": str(errors), "time": seconds}
@@ -49,6 +51,12 @@ def junit_xml(figures: Figures) -> str:
     ET.SubElement(suite, "system-out").text = _clean("\n".join(decision.lines()))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _no_page(figures: Figures, failed: str) -> ET.Element:
+    test = ET.Element("testcase", {"name": "the report", "classname": _clean(figures.suite.suite), "time": "0.000"})
+    ET.SubElement(test, "error", {"message": _clean(failed)[:_MOST], "type": "report"})
+    return test
 
 
 def _timed(view: Any) -> Any:

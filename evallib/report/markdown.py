@@ -20,15 +20,18 @@ _MOST = 20
 _ACTIVE = re.compile(r"([\\`*_{}\[\]()#+!|~@:$^-])")
 
 
-def markdown_summary(figures: Sequence[Figures]) -> str:
-    """Everything a reader of a CI job needs; texts are escaped, so that no answer or id can draw or link anything."""
+def markdown_summary(figures: Sequence[Figures], failed: str = "") -> str:
+    """Everything a reader of a CI job needs; texts are escaped, so that no answer or id can draw or link anything.
+
+    `failed` says why there is no page, where there is none.
+    """
     strict = figures[0]
     run = strict.views[0].run.id
     return "\n".join(
         [
             f"## {escaped(run)}: {strict.decision().decision}",
             "",
-            *(f"> **{escaped(one)}**\n" for one in notices(strict.views[0])),
+            *(f"> **{escaped(one)}**\n" for one in [*([failed] if failed else []), *notices(strict.views[0])]),
             *_views(figures),
             *_rules(strict),
             *_checks(strict.summary()),

@@ -139,17 +139,26 @@ def _keep_attribute(element: ET.Element, name: str, value: str, prefix: str) -> 
 def notebook_html(section: Section, said: set[str] | None = None) -> str:
     """Cells of an executed notebook: sentences, folded code, outputs.
 
-    Cells tagged `lab` speak to somebody who sits before the notebook and are left out. `said` holds the sentences that
+    Cells tagged `lab` speak to somebody who sits before the notebook and are left out; those tagged `optional`, a
+    sentence and its table, where the table has nothing to show. `said` holds the sentences that
     stand on the page already: the notebooks share some, and a page says each once.
     """
     said = set() if said is None else said
     parts = []
     for place, cell in enumerate(section.notebook.cells):
-        if "lab" in cell.metadata.get("tags", []) or cell.source in said:
+        tags = cell.metadata.get("tags", [])
+        if "lab" in tags or cell.source in said or ("optional" in tags and _shows_nothing(section.notebook, place)):
             continue
         parts.append(_cell(cell, f"{section.name}-{place}-", said))
         said |= {cell.source} if cell.cell_type == "markdown" else set()
     return "\n".join(parts)
+
+
+def _shows_nothing(notebook: NotebookNode, place: int) -> bool:
+    """Whether the first code cell from `place` on has no row of a table, or one that says so."""
+    cell = next((one for one in notebook.cells[place:] if one.cell_type == "code"), None)
+    tables = [_text(output.get("data", {}).get("text/html", "")) for output in (cell.outputs if cell else [])]
+    return not any("<td" in table and "<th>nothing to show</th>" not in table for table in tables)
 
 
 def _cell(cell: NotebookNode, prefix: str, said: set[str]) -> str:

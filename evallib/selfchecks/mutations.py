@@ -47,6 +47,7 @@ from typing import Any, NamedTuple
 
 from evallib.checks import KINDS
 from evallib.checks.base import Check
+from evallib.patterns import quoted
 from evallib.records import Sample, ToolCall
 from evallib.selfchecks.mutations_of_calls import CALL_MAKERS
 from evallib.selfchecks.variants import Made, adding, calling, example, saying, without, without_tools
@@ -198,15 +199,15 @@ def _matches(check: Any, ideal: Sample, _: Suite) -> Made:
     for pattern in check.none_of:
         text = example(pattern)
         if text is not None and check.over == "answer":
-            yield f"forbidden pattern: {pattern!r}", adding(ideal, text), False
+            yield f"forbidden pattern: {quoted(pattern)}", adding(ideal, text), False
         elif text is not None:
-            yield f"forbidden pattern: {pattern!r}", replace(ideal, recorded=(*ideal.recorded, text)), False
+            yield f"forbidden pattern: {quoted(pattern)}", replace(ideal, recorded=(*ideal.recorded, text)), False
     if check.over == "recorded" and (check.any_of or check.all_of):
         yield "nothing recorded", replace(ideal, recorded=()), False
     for pattern in check.all_of if check.over == "answer" else ():
         cut = without(pattern, ideal.answer)
         if cut is not None:
-            yield f"pattern left out: {pattern!r}", saying(ideal, cut), False
+            yield f"pattern left out: {quoted(pattern)}", saying(ideal, cut), False
 
 
 def _exact(check: Any, ideal: Sample, _: Suite) -> Made:

@@ -227,14 +227,15 @@ def _asked(one: Regression) -> tuple[str, ...]:
 
 def _named(one: Regression) -> str:
     names = ", ".join(map(repr, _asked(one)))
-    return f"check{'s' * (len(_asked(one)) > 1)} {names}" if names else "the checks that decide"
+    return f"check{'s' * (len(_asked(one)) > 1)} {names}" if names else "the deciding checks"
 
 
 def _sentence(one: Regression, verdicts: Mapping[str, Verdict]) -> str:
     case = one.sample.case_id
     said = "; ".join(v.reason for name in _asked(one) if (v := verdicts.get(name))) or "no check stops it"
+    alone = "s" * (len(_asked(one)) == 1)
     if one.must == "fail":
-        how = "lets a known bad answer pass" if one.worse else "still lets a known bad answer pass"
+        how = f"{'' if one.worse else 'still '}let{alone} a known bad answer pass"
     else:
-        how = "still fails an answer that is right"
+        how = f"still fail{alone} an answer that is right"
     return f"{_named(one)} of case {case!r} {how}: {one.where}: {said}"
