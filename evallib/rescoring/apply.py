@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +38,7 @@ from evallib.rescoring.rules import (
     refuse_without_prediction,
     unread_words,
 )
+from evallib.rescoring.turned import still_turned, unlisted_words
 from evallib.reviewer import reviewer_name
 from evallib.rule import Rule, RuleInForce, load_rule
 from evallib.standing import standing_readings
@@ -102,6 +102,7 @@ def told(entry: Rescoring | None, runs: Sequence[RescoredRun]) -> dict[str, Any]
         "outdated": sorted({check for one in runs for check in one.outdated}),
         "flips": flips if entry else [{**flip, "expected": None} for flip in flips],
         "unpublished": [one.run.id for one in runs if one.run.suite.recorded],
+        "turned_without_flip": [t for one in runs for t in still_turned(one.run.id, one.turned, one.flips)],
         "in_no_flip": _in_no_flip(entry, runs) if entry else [],
         "unexpected": [flip for flip in flips if not flip["expected"]] if entry else [],
         "missed": [missed for one in runs for missed in one.missed],
@@ -290,7 +291,11 @@ def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun
     for one in rescored:
         if (verdict := one.against) is not None:
             yield InputError(against_words(verdict, one.run.id, entry))
-        yield from islice(flip_problems(one.flips, entry, at.suite, one.outdated), 1)
+        problem = next(flip_problems(one.flips, entry, at.suite, one.outdated), None)
+        if problem is not None:
+            yield problem
+        elif one.unlisted is not None:
+            yield InputError(unlisted_words(one.unlisted, one.run.id))
 
 
 def _unread(rescored: Sequence[RescoredRun]) -> list[Flip]:
