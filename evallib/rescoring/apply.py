@@ -25,6 +25,7 @@ from evallib.rescoring.entry import load_rescoring, refuse_misnamed, rescoring_l
 from evallib.rescoring.flips import Flip, held_against_readings
 from evallib.rescoring.lessons import Tried, tried
 from evallib.rescoring.licences import licensed_by_own_reading_only, refuse_unlicensed
+from evallib.rescoring.looks import seen_in_rescorings
 from evallib.rescoring.recomputing import RescoredRun, refuse_other_questions, rescore_run
 from evallib.rescoring.rejudging import to_be_asked
 from evallib.rescoring.rules import (
@@ -161,7 +162,7 @@ def rescore(  # what is rescored, by whose word, and who answers
     refuse_misnamed(entry_path, written, runs, suite, log)
     written = by_reviewer(written)
     read = tried(suite_path, suite, log)
-    at = Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read)
+    at = Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read, acceptance is not None)
     for error in _refusals(at, written):
         raise error
     entry = _stamped(at, written)
@@ -169,8 +170,7 @@ def rescore(  # what is rescored, by whose word, and who answers
         return _written_beside(at, entry)
     rescored = tuple(at.computed(run, entry) for run in runs)
     asked = _asked(jury)
-    for error in _flip_refusals(at, entry, rescored):
-        raise error
+    _refuse_told(at, entry, rescored)
     override = make_override(runs, _unread(rescored), entry, at.rule, acceptance)
     accepted = {"unread": len(override.flips), "unread_accepted_by": override.author}
     named = {"override": log_path(adjudications, override, entry_bytes(override)).stem}
@@ -190,6 +190,8 @@ class Session:
     in_force: RuleInForce
     jury: Jury | None
     read: Tried
+    accepted: bool = False
+    """Whether somebody answers for the flips that nobody read."""
 
     @property
     def rule(self) -> Rule:
@@ -241,7 +243,8 @@ def _stamped(at: Session, written: Rescoring) -> Rescoring:
             "suite_digest": at.suite.digest,
             "rule_digest": at.rule.digest,
             "own_readings_only": licensed_by_own_reading_only(at.runs, written, at.log, at.rule),
-            "predicted_after_preview": any(stamp != expects for stamp in seen),
+            "predicted_after_preview": any(stamp != expects for stamp in seen)
+            or seen_in_rescorings(at.runs, at.suite, written, at.log),
         }
     )
 
@@ -298,6 +301,20 @@ def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun
             yield InputError(unlisted_words(one.unlisted, one.run.id))
 
 
+def _refuse_told(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun]) -> None:
+    """Raise what a computed rescoring is refused for; flips that it names were seen, so it stamps as a preview does.
+
+    With an override to come unread flips are for that to say.
+    """
+    told = next(_flip_refusals(at, entry, rescored), None)
+    unread = _unread(rescored)
+    if told is None and not at.accepted and len(unread) > entry.unread:
+        told = InputError(unread_words(unread))
+    if told is not None:
+        stamp(at, entry)
+        raise told
+
+
 def _unread(rescored: Sequence[RescoredRun]) -> list[Flip]:
     return [flip for one in rescored for flip in one.flips if flip.read == "unread"]
 
@@ -323,11 +340,7 @@ def _written_beside(at: Session, entry: Rescoring, override: Override | None = N
             staged.append(StagedRescoring(run, name, rescoring_label(entry)))
             stack.callback(staged[-1].discard)
         rescored = tuple(at.computed(one.run, entry, one.write) for one in staged)
-        for error in _flip_refusals(at, entry, rescored):
-            raise error
-        unread = _unread(rescored)
-        if len(unread) > entry.unread:
-            raise InputError(unread_words(unread))
+        _refuse_told(at, entry, rescored)
         rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
         entry = entry.model_copy(update={"runs": rows})
         logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)
