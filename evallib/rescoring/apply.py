@@ -161,7 +161,7 @@ def rescore(  # what is rescored, by whose word, and who answers
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
     written = by_reviewer(written)
-    read = tried(suite_path, suite, log)
+    read = tried(suite_path, suite, log, runs)
     at = Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read, acceptance is not None)
     for error in _refusals(at, written):
         raise error
@@ -214,7 +214,7 @@ def said_against(at: Session, entry: Rescoring | None, rescored: Sequence[Rescor
     if entry is None:
         told.append(InputError(_NO_ENTRY))
         told += (error for run in _held_apart(at) for error in _refusal(refuse_locked, run, at.log))
-        told += map(InputError, at.read.refused)
+        told += map(InputError, (*at.read.refused, *at.read.unkept))
     else:
         told += (*_refusals(at, entry), *_flip_refusals(at, entry, rescored))
     if unread := _unread(rescored):
@@ -299,6 +299,7 @@ def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun
             yield problem
         elif one.unlisted is not None:
             yield InputError(unlisted_words(one.unlisted, one.run.id))
+    yield from map(InputError, at.read.unkept)
 
 
 def _refuse_told(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun]) -> None:
