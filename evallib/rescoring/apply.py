@@ -213,7 +213,7 @@ def said_against(at: Session, entry: Rescoring | None, rescored: Sequence[Rescor
     told: list[InputError] = []
     if entry is None:
         told.append(InputError(_NO_ENTRY))
-        told += (error for run in _held_apart(at) for error in _refusal(refuse_locked, run, at.log))
+        told += (error for run in _held_apart(at) for error in _refusal(refuse_locked, run, at.log, at.rule))
         told += map(InputError, (*at.read.refused, *at.read.unkept))
     else:
         told += (*_refusals(at, entry), *_flip_refusals(at, entry, rescored))
@@ -255,7 +255,7 @@ def _refusals(at: Session, entry: Rescoring) -> Iterator[InputError]:
     yield from _refusal(refuse_without_prediction, at.runs, at.suite, entry)
     yield from _refusal(refuse_twins, at.runs)
     for run in _held_apart(at):
-        yield from _refusal(refuse_locked, run, at.log)
+        yield from _refusal(refuse_locked, run, at.log, at.rule)
     for run in _first_of_each(at.runs):
         yield from _refusal(refuse_unlisted, run, at.suite, entry)
         yield from _refusal(refuse_misnamed_fix, run, at.suite, entry)
@@ -277,7 +277,7 @@ def _first_of_each(runs: Iterable[Run]) -> list[Run]:
 
 def _held_apart(at: Session) -> list[Run]:
     """The runs among which a lock that holds any holds one: those that a lock names, and the first of each suite."""
-    named = {run for one in standing_locks(at.log) if isinstance(one.entry, Lock) for run in one.entry.runs}
+    named = {run for one in standing_locks(at.log, at.rule) if isinstance(one.entry, Lock) for run in one.entry.runs}
     first = {run.id for run in _first_of_each(at.runs)}
     return [run for run in at.runs if run.id in named | first]
 

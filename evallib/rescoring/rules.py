@@ -53,9 +53,9 @@ def refuse_without_prediction(runs: Sequence[Run], suite: Suite, entry: Rescorin
         )
 
 
-def refuse_locked(run: Run, log: Sequence[LoggedEntry]) -> None:
+def refuse_locked(run: Run, log: Sequence[LoggedEntry], rule: Rule) -> None:
     """No criteria change while a comparison stands on them."""
-    for logged in covering(run, log):
+    for logged in covering(run, log, rule):
         if isinstance(lock := logged.entry, Lock):
             how = "is held by" if run.id in lock.runs else f"shares criteria with {', '.join(lock.runs)}, held by"
             reason = " ".join(lock.reason.split())
