@@ -27,12 +27,11 @@ def _compare_runs(given: argparse.Namespace) -> int:
     from evallib.comparison.contexts import locked_words
     from evallib.comparison_lines import comparison_lines
     from evallib.figures import load_figures
-    from evallib.store import read_log
     from evallib.store.calibrations import read_calibrations
 
     view = given.view or "strict"
     a, b = (load_figures([one], view, given.data, given.adjudications, prices=given.prices) for one in given.run)
-    lock = locked_words(a.views[0].run, b.views[0].run, read_log(given.adjudications))
+    lock = locked_words(a.views[0].run, b.views[0].run, given.adjudications)
     found = compare_runs(a, b, calibrations=read_calibrations(given.data), lock=lock)
     if given.json:
         print_json(found.as_json())

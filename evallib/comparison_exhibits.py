@@ -18,7 +18,6 @@ from evallib.display import set_display
 from evallib.figures import Figures, load_figures
 from evallib.printing import interval, number
 from evallib.records import STRICT
-from evallib.store import read_log
 from evallib.store.calibrations import read_calibrations
 
 if TYPE_CHECKING:
@@ -140,6 +139,6 @@ def open_comparison(
     folder, log = base / data, base / adjudications
     table = base / prices if prices else None
     a, b = (load_figures([one], view, folder, log, prices=table) for one in (run_a, run_b))
-    lock = locked_words(a.views[0].run, b.views[0].run, read_log(log))
+    lock = locked_words(a.views[0].run, b.views[0].run, log)
     found = compare_runs(a, b, calibrations=read_calibrations(folder), lock=lock)
     return ComparisonExhibits(a, b, found)

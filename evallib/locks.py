@@ -32,16 +32,23 @@ def _decisive(criteria: dict[str, object]) -> str:
     return digest({name: value for name, value in criteria.items() if name != "revision"}, 16)
 
 
-def standing_locks(log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
-    """The locks that no entry closes, oldest first. A lock cannot be withdrawn, and neither can its close."""
+def standing_locks(log: Iterable[LoggedEntry], rule: Rule) -> list[LoggedEntry]:
+    """The locks that nobody closed who may, oldest first. A lock cannot be withdrawn, and neither can its close."""
     entries = sorted({logged.id: logged for logged in log}.values(), key=by_time)
-    closed = {logged.entry.closes for logged in entries if isinstance(logged.entry, Close)}
-    return [logged for logged in entries if isinstance(logged.entry, Lock) and logged.id not in closed]
+    closers: dict[str, set[str]] = {}
+    for _, entry in entries:
+        if isinstance(entry, Close):
+            closers.setdefault(entry.closes, set()).add(entry.author)
+    return [
+        LoggedEntry(id_, lock)
+        for id_, lock in entries
+        if isinstance(lock, Lock) and not any(rule.closes(name, lock.author) for name in closers.get(id_, ()))
+    ]
 
 
-def covering(run: Run, log: Iterable[LoggedEntry]) -> list[LoggedEntry]:
+def covering(run: Run, log: Iterable[LoggedEntry], rule: Rule) -> list[LoggedEntry]:
     """The standing locks that hold `run`: they name it, or a case of it has the criteria of a case of theirs."""
-    standing = standing_locks(log)
+    standing = standing_locks(log, rule)
     own = set(shared_criteria(run).values()) if standing else set()
     return [one for one in standing if isinstance(one.entry, Lock) and _covers(one.entry, run.id, own)]
 
@@ -50,9 +57,9 @@ def _covers(lock: Lock, run_id: str, criteria: set[str]) -> bool:
     return run_id in lock.runs or any(not criteria.isdisjoint(locked) for locked in lock.criteria.values())
 
 
-def lock_words(run: Run, log: Iterable[LoggedEntry]) -> str:
+def lock_words(run: Run, log: Iterable[LoggedEntry], rule: Rule) -> str:
     """`locked by Ann (ID): reason` for the first lock that holds `run`; `not locked` otherwise."""
-    for logged in covering(run, log):
+    for logged in covering(run, log, rule):
         if isinstance(logged.entry, Lock):
             return f"locked by {logged.entry.author} ({logged.id}): {' '.join(logged.entry.reason.split())}"
     return "not locked"
@@ -80,15 +87,14 @@ def make_close(log: Sequence[LoggedEntry], lock: str, *, author: str, reason: st
     """
     _refuse_blank("close", reason)
     author = reviewer_name(author)
-    standing = {logged.id: logged.entry for logged in standing_locks(log)}
+    standing = {logged.id: logged.entry for logged in standing_locks(log, rule)}
     named = {logged.id: logged.entry for logged in log}.get(lock)
     if not isinstance(named, Lock):
         there = ", ".join(standing) or "none"
         raise InputError(f"the log has no lock {lock!r}; the locks that stand: {there}")
     if lock not in standing:
         raise InputError(f"lock {lock!r} was closed already")
-    listed = rule.authors != "anyone" and rule.allows(author)
-    if not listed and author != named.author:
+    if not rule.closes(author, named.author):
         also = "" if rule.authors == "anyone" else f", or one of those whom the rule names ({', '.join(rule.authors)})"
         raise InputError(f"lock {lock!r} is by {named.author!r}: nobody but {named.author}{also} closes it")
     return Close(author=author, closes=lock, reason=entry_text(reason.strip()))

@@ -31,6 +31,7 @@ __all__ = [
     "sample_lines",
     "sample_table",
     "table",
+    "turned_lines",
     "unpublished_lines",
     "views_table",
 ]
@@ -254,7 +255,7 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
         for f in rescored["flips"]
     ]
     lines += table(["run", "case", "sample", "flip", "score", "", "", "checks"], rows) if rows else []
-    lines += [*in_no_flip(rescored), *unpublished_lines(rescored)]
+    lines += [*in_no_flip(rescored), *turned_lines(rescored), *unpublished_lines(rescored)]
     lines += [f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in rescored["missed"]]
     lines += [
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
@@ -279,6 +280,19 @@ def in_no_flip(told: Mapping[str, Any]) -> list[str]:
     """Which changes of an entry no flip comes from, in a line; none where every change has one."""
     changes = ", ".join(f"{one['check']} ({one['fix']})" for one in told["in_no_flip"])
     return [f"no flip comes from: {changes}"] if changes else []
+
+
+def turned_lines(told: Mapping[str, Any]) -> list[str]:
+    """Which verdicts turned in samples that did not flip, a line for each check of a case."""
+    return [
+        f"turned without a flip: {one['check']} of {one['run']} {one['case_id']}, {one['from']} -> {one['to']}, "
+        f"{counted(len(one['samples']), 'sample')} ({_first(one['samples'])})"
+        for one in told["turned_without_flip"]
+    ]
+
+
+def _first(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:8])) + (", ..." if len(numbers) > 8 else "")
 
 
 def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:

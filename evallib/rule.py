@@ -70,6 +70,10 @@ class Rule(Written):
         """Whether somebody of that name, in that very spelling, may change criteria."""
         return self.authors == "anyone" or author in self.authors
 
+    def closes(self, author: str, locked_by: str) -> bool:
+        """Whether that author may close a lock of `locked_by`: who locked, and those whom the rule names."""
+        return author == locked_by or (self.authors != "anyone" and self.allows(author))
+
     def licensing(self, fix: Fix) -> list[str]:
         """The causes that license `fix`."""
         return [cause for cause, fixes in self.licences.items() if fix in fixes]

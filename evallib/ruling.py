@@ -50,7 +50,7 @@ def criteria(given: argparse.Namespace) -> int:
 
     runs = _runs_meant(given)
     log, rule = read_log(given.adjudications), load_rule(given.adjudications)
-    locks = {logged.id: logged.entry for run in runs for logged in covering(run, log)}
+    locks = {logged.id: logged.entry for run in runs for logged in covering(run, log, rule.rule)}
     records, ledger = predictions(log), amendments(runs, log)
     found = {
         "runs": [run.id for run in runs],

@@ -12,6 +12,7 @@ from evallib.rule import Rule, load_rule
 from evallib.store import append_entry, read_log, verify_log
 from tests.making import SUITE, stored_run
 
+RULE = load_rule(Path("no-log")).rule
 ANSWERS = {"c-1": ["four"], "c-2": ["five"]}
 
 
@@ -22,12 +23,12 @@ def rule(tmp_path: Path) -> Rule:
 
 def test_a_lock_holds_its_runs_until_it_is_closed(tmp_path: Path, rule: Rule) -> None:
     run, log = stored_run(tmp_path, ANSWERS), tmp_path / "log"
-    assert lock_words(run, []) == "not locked"
+    assert lock_words(run, [], RULE) == "not locked"
     lock = append_entry(log, make_lock([run], author=" Ann  B. ", reason="before and\nafter the fix"))
-    assert [one.id for one in covering(run, read_log(log))] == [lock.id]
-    assert lock_words(run, read_log(log)) == f"locked by Ann B. ({lock.id}): before and after the fix"
+    assert [one.id for one in covering(run, read_log(log), RULE)] == [lock.id]
+    assert lock_words(run, read_log(log), RULE) == f"locked by Ann B. ({lock.id}): before and after the fix"
     append_entry(log, make_close(read_log(log), lock.id, author="Ann B.", reason="published", rule=rule))
-    assert covering(run, read_log(log)) == standing_locks(read_log(log)) == []
+    assert covering(run, read_log(log), RULE) == standing_locks(read_log(log), RULE) == []
     assert verify_log(log).problems == []
     with pytest.raises(InputError, match="was closed already"):
         make_close(read_log(log), lock.id, author="Ann B.", reason="again", rule=rule)
@@ -54,14 +55,14 @@ def test_a_run_with_the_criteria_of_a_locked_case_is_held_whatever_it_is_called(
     other = stored_run(tmp_path, answers, run_id="r-2", suite_text=suite)
     log = tmp_path / "log"
     append_entry(log, make_lock([one], author="Ann", reason="a comparison"))
-    assert bool(covering(other, read_log(log))) is held
+    assert bool(covering(other, read_log(log), RULE)) is held
 
 
 def test_another_case_of_the_same_suite_is_not_held(tmp_path: Path) -> None:
     one = stored_run(tmp_path, {"c-1": ["four"]})
     other = stored_run(tmp_path, {"c-2": ["five"]}, run_id="r-2")
     append_entry(tmp_path / "log", make_lock([one], author="Ann", reason="a comparison"))
-    assert covering(other, read_log(tmp_path / "log")) == []
+    assert covering(other, read_log(tmp_path / "log"), RULE) == []
     assert list(shared_criteria(other)) == ["c-2"]
 
 
@@ -96,3 +97,15 @@ def test_verify_names_a_close_of_no_lock(tmp_path: Path) -> None:
     append_entry(tmp_path, Close(author="Ann", closes="nothing", reason="r"))
     (problem,) = verify_log(tmp_path).problems
     assert "closes names 'nothing', which is not in the log" in problem
+
+
+def test_a_close_by_somebody_whom_the_rule_does_not_allow_closes_nothing(tmp_path: Path, rule: Rule) -> None:
+    run = stored_run(tmp_path, ANSWERS)
+    lock = append_entry(tmp_path, make_lock([run], author="Ann", reason="a comparison"))
+    append_entry(tmp_path, Close(author="Bob", closes=lock.id, reason="done"))
+    assert [one.id for one in covering(run, read_log(tmp_path), rule)] == [lock.id]
+    (problem,) = verify_log(tmp_path).problems
+    assert "closes a lock of 'Ann', and the rule does not let 'Bob': the lock stands" in problem
+    listed = rule.model_copy(update={"authors": ("Bob",)})
+    assert covering(run, read_log(tmp_path), listed) == []
+    make_close(read_log(tmp_path), lock.id, author="Ann", reason="published", rule=rule)

@@ -21,6 +21,7 @@ from evallib.desk.sitting import NEWEST
 from evallib.entries import Plan, Reading, Withdrawal
 from evallib.errors import InputError
 from evallib.printing import plan_lines
+from evallib.rule import load_rule
 from evallib.scoring import fold_all
 from evallib.store import LoggedEntry, append_entry, read_log
 from evallib.store.guard import relation_problems
@@ -160,7 +161,7 @@ def test_a_second_plan_of_the_same_items_needs_a_reason(runs, log):
     second = append_entry(log, drawn(runs[:1], read_log(log), seed=5, reason="another arm is out", author="Bo"))
     assert second.entry.replaces == (first.id,)
     assert [one.id for one in standing_plans(read_log(log))] == [second.id]
-    assert relation_problems(dict(read_log(log))) == []
+    assert relation_problems(dict(read_log(log)), load_rule(log).rule) == []
     append_entry(log, Withdrawal(author="Bo", withdraws=second.id, reason="slip"))
     assert [one.id for one in standing_plans(read_log(log))] == [first.id]
 
@@ -203,7 +204,7 @@ def test_readings_of_a_plan_say_how_they_were_chosen(runs, log):
         "random strict pass (6 of 23, seed 4)": 6,
         "random strict pass (6 of 38, seed 4)": 6,
     }
-    assert relation_problems(dict(read_log(log))) == []
+    assert relation_problems(dict(read_log(log)), load_rule(log).rule) == []
 
 
 def test_an_item_is_asked_for_until_enough_people_have_read_it(runs, log):

@@ -20,6 +20,7 @@ from evallib.publishing.proof import bundle_digest, is_bundle, prove
 from evallib.publishing.quoted import figure_rows
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore
+from evallib.rule import load_rule
 from evallib.store import append_entry, open_run, read_log
 from tests.licensing import citing
 from tests.making import SUITE, stored_run
@@ -262,7 +263,7 @@ def test_a_folder_that_is_there_is_never_written_over(tmp_path: Path) -> None:
 
 def test_entries_of_other_runs_stay_out_and_what_takes_one_back_comes_along(tmp_path: Path) -> None:
     data, log = everything(tmp_path)
-    found = concerning([open_run("o-1", data)], read_log(log))
+    found = concerning([open_run("o-1", data)], read_log(log), load_rule(log).rule)
     assert [logged.entry.kind for logged in found] == ["reading"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evallib.locks import lock_words
@@ -11,8 +12,9 @@ from evallib.metrics.planned import plan
 from evallib.metrics.repeats import repeats, repeats_sentence
 from evallib.provenance import build
 from evallib.records import canonical_json
+from evallib.rule import load_rule
 from evallib.stdout import counted
-from evallib.store import LoggedEntry, Run
+from evallib.store import Run, read_log
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,9 +108,10 @@ def stale_build(run: Run) -> str:
     return ""
 
 
-def locked_words(a: Run, b: Run, log: Sequence[LoggedEntry]) -> str:
+def locked_words(a: Run, b: Run, log: Path) -> str:
     """Whether these runs' criteria are locked, said once where it is the same of both."""
-    first, second = (lock_words(run, log) for run in (a, b))
+    entries, rule = read_log(log), load_rule(log).rule
+    first, second = (lock_words(run, entries, rule) for run in (a, b))
     return f"A and B {first}" if first == second else f"A {first}; B {second}"
 
 

@@ -35,7 +35,7 @@ def make_bundle(runs: Sequence[str], out: Path, data: Path, adjudications: Path,
     """
     opened = [open_run(reference, data) for reference in runs]
     _refuse(opened, out)
-    log = concerning(opened, read_log(adjudications))
+    log = concerning(opened, read_log(adjudications), load_rule(adjudications).rule)
     with staging_folder(out) as staged:
         _copy(opened, log, staged, data, adjudications)
         left_out = _left_out(opened, data)

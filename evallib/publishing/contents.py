@@ -9,6 +9,7 @@ from typing import Any
 
 from evallib.entries import Rescoring
 from evallib.locks import covering
+from evallib.rule import Rule
 from evallib.store import LoggedEntry, Run
 from evallib.store.files import files_below
 from evallib.strict_yaml import load_yaml
@@ -16,7 +17,7 @@ from evallib.strict_yaml import load_yaml
 __all__ = ["calibration_files", "concerning", "elsewhere", "preview_files"]
 
 
-def concerning(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> list[LoggedEntry]:
+def concerning(runs: Sequence[Run], log: Sequence[LoggedEntry], rule: Rule) -> list[LoggedEntry]:
     """The entries about the runs or their suites, all that these name, and what takes any of them back; oldest first.
 
     Locks that hold a run are there too, whatever runs they name.
@@ -26,7 +27,7 @@ def concerning(runs: Sequence[Run], log: Sequence[LoggedEntry]) -> list[LoggedEn
     known = {logged.id for logged in log}
     names = {logged.id: _strings(logged.entry.model_dump(mode="json")) & known for logged in log}
     chosen = {logged.id for logged in log if _about(logged.entry, ids, suites)}
-    chosen |= {logged.id for run in runs for logged in covering(run, log)}
+    chosen |= {logged.id for run in runs for logged in covering(run, log, rule)}
     alone = {logged.id for logged in log if not _about(logged.entry)}
     while True:
         grown = chosen | {name for id_ in chosen for name in names[id_]} | {id_ for id_ in alone if names[id_] & chosen}

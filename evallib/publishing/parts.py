@@ -11,6 +11,7 @@ from evallib.publishing.contents import elsewhere
 from evallib.publishing.criteria import criteria_changelog
 from evallib.publishing.quoted import figures_csv, figures_json, quoted_figures
 from evallib.publishing.readme import readme
+from evallib.rule import load_rule
 from evallib.store import open_run, read_log
 from evallib.store.files import sha256_of
 from evallib.views import READ, view_names
@@ -24,13 +25,14 @@ MANIFEST = "MANIFEST.sha256"
 def facts_of(root: Path, runs: Sequence[str]) -> dict[str, Any]:
     """What can be told of a bundle from the runs and the log it holds."""
     log = read_log(root / "adjudications")
+    rule = load_rule(root / "adjudications").rule
     opened = [open_run(run, root / "data") for run in runs]
     return {
         "runs": list(runs),
         "entries": [logged.id for logged in log],
         "without_readings": [run.id for run in opened if READ not in view_names(run, log)],
         "elsewhere": elsewhere(opened, log),
-        "locks": {run.id: lock_words(run, log) for run in opened},
+        "locks": {run.id: lock_words(run, log, rule) for run in opened},
     }
 
 

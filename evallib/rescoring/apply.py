@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ from evallib.rescoring.entry import load_rescoring, refuse_misnamed, rescoring_l
 from evallib.rescoring.flips import Flip, held_against_readings
 from evallib.rescoring.lessons import Tried, tried
 from evallib.rescoring.licences import licensed_by_own_reading_only, refuse_unlicensed
+from evallib.rescoring.looks import seen_in_rescorings
 from evallib.rescoring.recomputing import RescoredRun, refuse_other_questions, rescore_run
 from evallib.rescoring.rejudging import to_be_asked
 from evallib.rescoring.rules import (
@@ -39,6 +39,7 @@ from evallib.rescoring.rules import (
     refuse_without_prediction,
     unread_words,
 )
+from evallib.rescoring.turned import still_turned, unlisted_words
 from evallib.reviewer import reviewer_name
 from evallib.rule import Rule, RuleInForce, load_rule
 from evallib.standing import standing_readings
@@ -102,6 +103,7 @@ def told(entry: Rescoring | None, runs: Sequence[RescoredRun]) -> dict[str, Any]
         "outdated": sorted({check for one in runs for check in one.outdated}),
         "flips": flips if entry else [{**flip, "expected": None} for flip in flips],
         "unpublished": [one.run.id for one in runs if one.run.suite.recorded],
+        "turned_without_flip": [t for one in runs for t in still_turned(one.run.id, one.turned, one.flips)],
         "in_no_flip": _in_no_flip(entry, runs) if entry else [],
         "unexpected": [flip for flip in flips if not flip["expected"]] if entry else [],
         "missed": [missed for one in runs for missed in one.missed],
@@ -159,8 +161,8 @@ def rescore(  # what is rescored, by whose word, and who answers
     log = read_log(adjudications)
     refuse_misnamed(entry_path, written, runs, suite, log)
     written = by_reviewer(written)
-    read = tried(suite_path, suite, log)
-    at = Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read)
+    read = tried(suite_path, suite, log, runs)
+    at = Session(runs, suite, text, adjudications, log, load_rule(adjudications), jury, read, acceptance is not None)
     for error in _refusals(at, written):
         raise error
     entry = _stamped(at, written)
@@ -168,8 +170,7 @@ def rescore(  # what is rescored, by whose word, and who answers
         return _written_beside(at, entry)
     rescored = tuple(at.computed(run, entry) for run in runs)
     asked = _asked(jury)
-    for error in _flip_refusals(at, entry, rescored):
-        raise error
+    _refuse_told(at, entry, rescored)
     override = make_override(runs, _unread(rescored), entry, at.rule, acceptance)
     accepted = {"unread": len(override.flips), "unread_accepted_by": override.author}
     named = {"override": log_path(adjudications, override, entry_bytes(override)).stem}
@@ -189,6 +190,8 @@ class Session:
     in_force: RuleInForce
     jury: Jury | None
     read: Tried
+    accepted: bool = False
+    """Whether somebody answers for the flips that nobody read."""
 
     @property
     def rule(self) -> Rule:
@@ -210,8 +213,8 @@ def said_against(at: Session, entry: Rescoring | None, rescored: Sequence[Rescor
     told: list[InputError] = []
     if entry is None:
         told.append(InputError(_NO_ENTRY))
-        told += (error for run in _held_apart(at) for error in _refusal(refuse_locked, run, at.log))
-        told += map(InputError, at.read.refused)
+        told += (error for run in _held_apart(at) for error in _refusal(refuse_locked, run, at.log, at.rule))
+        told += map(InputError, (*at.read.refused, *at.read.unkept))
     else:
         told += (*_refusals(at, entry), *_flip_refusals(at, entry, rescored))
     if unread := _unread(rescored):
@@ -240,7 +243,8 @@ def _stamped(at: Session, written: Rescoring) -> Rescoring:
             "suite_digest": at.suite.digest,
             "rule_digest": at.rule.digest,
             "own_readings_only": licensed_by_own_reading_only(at.runs, written, at.log, at.rule),
-            "predicted_after_preview": any(stamp != expects for stamp in seen),
+            "predicted_after_preview": any(stamp != expects for stamp in seen)
+            or seen_in_rescorings(at.runs, at.suite, written, at.log),
         }
     )
 
@@ -251,7 +255,7 @@ def _refusals(at: Session, entry: Rescoring) -> Iterator[InputError]:
     yield from _refusal(refuse_without_prediction, at.runs, at.suite, entry)
     yield from _refusal(refuse_twins, at.runs)
     for run in _held_apart(at):
-        yield from _refusal(refuse_locked, run, at.log)
+        yield from _refusal(refuse_locked, run, at.log, at.rule)
     for run in _first_of_each(at.runs):
         yield from _refusal(refuse_unlisted, run, at.suite, entry)
         yield from _refusal(refuse_misnamed_fix, run, at.suite, entry)
@@ -273,7 +277,7 @@ def _first_of_each(runs: Iterable[Run]) -> list[Run]:
 
 def _held_apart(at: Session) -> list[Run]:
     """The runs among which a lock that holds any holds one: those that a lock names, and the first of each suite."""
-    named = {run for one in standing_locks(at.log) if isinstance(one.entry, Lock) for run in one.entry.runs}
+    named = {run for one in standing_locks(at.log, at.rule) if isinstance(one.entry, Lock) for run in one.entry.runs}
     first = {run.id for run in _first_of_each(at.runs)}
     return [run for run in at.runs if run.id in named | first]
 
@@ -290,7 +294,26 @@ def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun
     for one in rescored:
         if (verdict := one.against) is not None:
             yield InputError(against_words(verdict, one.run.id, entry))
-        yield from islice(flip_problems(one.flips, entry, at.suite, one.outdated), 1)
+        problem = next(flip_problems(one.flips, entry, at.suite, one.outdated), None)
+        if problem is not None:
+            yield problem
+        elif one.unlisted is not None:
+            yield InputError(unlisted_words(one.unlisted, one.run.id))
+    yield from map(InputError, at.read.unkept)
+
+
+def _refuse_told(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun]) -> None:
+    """Raise what a computed rescoring is refused for; flips that it names were seen, so it stamps as a preview does.
+
+    With an override to come unread flips are for that to say.
+    """
+    told = next(_flip_refusals(at, entry, rescored), None)
+    unread = _unread(rescored)
+    if told is None and not at.accepted and len(unread) > entry.unread:
+        told = InputError(unread_words(unread))
+    if told is not None:
+        stamp(at, entry)
+        raise told
 
 
 def _unread(rescored: Sequence[RescoredRun]) -> list[Flip]:
@@ -318,11 +341,7 @@ def _written_beside(at: Session, entry: Rescoring, override: Override | None = N
             staged.append(StagedRescoring(run, name, rescoring_label(entry)))
             stack.callback(staged[-1].discard)
         rescored = tuple(at.computed(one.run, entry, one.write) for one in staged)
-        for error in _flip_refusals(at, entry, rescored):
-            raise error
-        unread = _unread(rescored)
-        if len(unread) > entry.unread:
-            raise InputError(unread_words(unread))
+        _refuse_told(at, entry, rescored)
         rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
         entry = entry.model_copy(update={"runs": rows})
         logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)

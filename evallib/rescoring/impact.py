@@ -186,7 +186,7 @@ def preview(
     log = read_log(adjudications)
     if entry_path and entry:
         refuse_misnamed(entry_path, entry, chosen, suite, log)
-    read = tried(suite_path, suite, log)
+    read = tried(suite_path, suite, log, chosen)
     at = Session(chosen, suite, text, adjudications, log, load_rule(adjudications), jury, read)
     look = _Look(at, entry, _Logged(log), Kept(suite))
     seen = tuple(look.at_run(run) for run in chosen)

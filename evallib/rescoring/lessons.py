@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evallib.entries import Reading, Resolution
-from evallib.errors import InputError
+from evallib.errors import IncompleteError, InputError
 from evallib.masking import Masks, masks_of
-from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn
+from evallib.records import Outcome, Sample, SampleKey, ToolCall, Turn, digest
 from evallib.scoring import fold_all, score_samples
-from evallib.selfchecks.regressions import Regressions, load_regressions, plain, regression_text, try_regressions
+from evallib.selfchecks.regressions import (
+    Regression,
+    Regressions,
+    load_regressions,
+    plain,
+    regression_text,
+    try_regressions,
+)
 from evallib.standing import Stand, answer_digest, live_entries, standing_readings
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, open_run
 from evallib.store.files import replace_file
 from evallib.suite import Suite
 
@@ -103,18 +111,43 @@ class Tried(NamedTuple):
     """Why it may not be applied: a known bad answer passes, or the file says what nobody read."""
     told: Said | None
     """What `rescore --json` says of it; None where there is no file beside the suite."""
+    unkept: tuple[str, ...] = ()
+    """Why it may not be applied though the file lacks it: an answer read as bad in the log and its runs passes."""
 
 
-def tried(suite_path: Path, suite: Suite, log: Sequence[LoggedEntry]) -> Tried:
-    """The regressions beside `suite_path` under the criteria of `suite`; InputError where the file cannot be read."""
+def tried(suite_path: Path, suite: Suite, log: Sequence[LoggedEntry], runs: Sequence[Run]) -> Tried:
+    """The regressions beside `suite_path` under the criteria of `suite`, and the known bad answers that it lacks.
+
+    Those are what the log read as bad in runs of the suite that lie in the folder of `runs`. InputError where the file
+    cannot be read.
+    """
     kept = load_regressions(suite_path, suite)
-    if not kept.kept:
-        return Tried((), None)
-    trial = try_regressions(suite, kept.kept)
     remedy = "narrow the change, or amend the reading if it is wrong"
+    known = {one.key for one in kept.kept}
+    forgotten = [one for one in _known_bad(suite, log, runs) if one.key not in known]
+    unkept = tuple(f"{bad}; {remedy}" for bad in try_regressions(suite, forgotten).bad)
+    if not kept.kept:
+        return Tried((), None, unkept)
+    trial = try_regressions(suite, kept.kept)
     refused = (*untrue(kept, log), *(f"{bad}; {remedy}" for bad in trial.bad))
     counts = {"answers": len(kept.kept), "tried": trial.tried, "digest": kept.digest}
-    return Tried(refused, {**counts, "still_wrong": list(trial.residue), "untried": list(trial.untried)})
+    return Tried(refused, {**counts, "still_wrong": list(trial.residue), "untried": list(trial.untried)}, unkept)
+
+
+def _known_bad(suite: Suite, log: Sequence[LoggedEntry], runs: Sequence[Run]) -> Iterator[Regression]:
+    """What the log read as bad and strict stopped, in the runs of the suite beside `runs` that are there."""
+    given = {run.id: run for run in runs}
+    entries = (logged.entry for logged in log)
+    named = {e.run for e in entries if isinstance(e, Reading | Resolution) and e.reading == "fail"}
+    for name in sorted(named):
+        try:
+            run = given.get(name) or open_run(name, runs[0].folder.parent.parent)
+            _refuse_other_suite(run, suite)
+            bad = [said for said in _of_run(run, suite, log, hide=False) if said["must"] == said["strict"] == "fail"]
+        except (InputError, IncompleteError):
+            continue  # it is of another suite, elsewhere, or not whole: nothing can be tried
+        for said in bad:
+            yield Regression.model_validate_json(json.dumps({**said, "digest": digest(said, 16)}))
 
 
 def _key(said: Said) -> tuple[str, str, int, str]:
@@ -122,14 +155,16 @@ def _key(said: Said) -> tuple[str, str, int, str]:
     return sample["run_id"], sample["case_id"], sample["sample"], said.get("check", "")
 
 
-def _of_run(run: Run, suite: Suite, log: Sequence[LoggedEntry]) -> Iterator[Said]:
+def _of_run(run: Run, suite: Suite, log: Sequence[LoggedEntry], *, hide: bool = True) -> Iterator[Said]:
+    """What the readings of one run teach; with `hide` credentials are masked, as what is kept needs."""
     outcomes = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
     for (case, number, check), stand in sorted(standing_readings(run, log).by_item.items()):
         if case not in suite.by_id or stand.state not in {"pass", "fail"}:
             continue
         strict, against = _strict(run, outcomes, (case, number), check)
         if strict and (strict, stand.state) != ("pass", "pass"):
-            yield _said(run, suite, (case, number), check, stand) | {"strict": strict, "checks": against}
+            shown = _masked(suite, run.by_key[case, number]) if hide else (run.by_key[case, number], "")
+            yield _said(run, shown, check, stand) | {"strict": strict, "checks": against}
 
 
 def _strict(run: Run, outcomes: Mapping[SampleKey, Outcome], key: SampleKey, check: str) -> tuple[str, list[str]]:
@@ -144,8 +179,9 @@ def _strict(run: Run, outcomes: Mapping[SampleKey, Outcome], key: SampleKey, che
     return ("pass", []) if verdict.passed else ("fail", [check])
 
 
-def _said(run: Run, suite: Suite, key: SampleKey, check: str, stand: Stand) -> dict[str, Any]:
-    sample, credentials = _masked(suite, run.by_key[key])
+def _said(run: Run, shown: tuple[Sample, str], check: str, stand: Stand) -> dict[str, Any]:
+    sample, credentials = shown
+    key = sample.key
     said = [logged.id for logged in stand.entries if getattr(logged.entry, "reading", "") == stand.state]
     question = run.suite.by_id[key[0]].question
     return {

@@ -15,6 +15,7 @@ from evallib.judging import Jury
 from evallib.records import ERROR_STATUSES, Sample, Verdict
 from evallib.rescoring.flips import Batch, Flip, against_the_fix, find_flips, missed_flips, one_way_fixes, words_of
 from evallib.rescoring.rejudging import rejudge
+from evallib.rescoring.turned import Turned, deciding_changes, has_recorded, turned_verdicts
 from evallib.scoring import score_samples
 from evallib.store import Run
 from evallib.suite import BoundCheck, Suite
@@ -38,6 +39,10 @@ class RescoredRun:
     """Checks whose kind has judged otherwise since the run was made: nothing of theirs is carried over."""
     against: Verdict | None = None
     """The first verdict that turned against the kind of fix the entry names: a widening that fails, as it may be."""
+    turned: tuple[Turned, ...] = ()
+    """The verdicts that are others than before, whether their samples flipped or not."""
+    unlisted: Turned | None = None
+    """The first of them on a check that the entry does not list for its case."""
 
 
 def rescore_run(
@@ -65,9 +70,12 @@ def rescore_run(
     against: Verdict | None = None
     recomputed = carried = 0
     outdated: set[str] = set()
+    turned: list[Turned] = []
+    recorded = has_recorded(run)
     for batch in _batches(run, suite, jury, kept or Kept(suite)):
         found = list(find_flips(run, suite, batch, expected))
         see(batch, found)
+        turned += turned_verdicts(batch, recorded=recorded)
         flips += found
         outdated |= batch.outdated
         told_of = {key: way for key, way in ways.items() if key[0] not in outdated}
@@ -77,7 +85,14 @@ def rescore_run(
         recomputed += len(batch.after) - batch.carried
         del batch
     missed = missed_flips(run, expects, flips)
-    return RescoredRun(run, recomputed, carried, tuple(flips), missed, tuple(sorted(outdated)), against)
+    unlisted = _first_unlisted(turned, entry, suite, outdated) if entry else None
+    late = tuple(sorted(outdated))
+    return RescoredRun(run, recomputed, carried, tuple(flips), missed, late, against, tuple(turned), unlisted)
+
+
+def _first_unlisted(turned: Sequence[Turned], entry: Rescoring, suite: Suite, outdated: set[str]) -> Turned | None:
+    listed = deciding_changes(entry, suite)
+    return next((t for t in turned if t.check not in outdated and (t.check, t.case_id) not in listed), None)
 
 
 def _batches(run: Run, suite: Suite, jury: Jury | None, kept: Kept) -> Iterator[Batch]:

@@ -11,6 +11,7 @@ from evallib.locks import covering
 from evallib.records import Verdict
 from evallib.rescoring.changes import decides_alike
 from evallib.rescoring.flips import Flip
+from evallib.rescoring.turned import deciding_changes
 from evallib.reviewer import reviewer_name
 from evallib.rule import Rule, same_person
 from evallib.store import LoggedEntry, Run
@@ -52,9 +53,9 @@ def refuse_without_prediction(runs: Sequence[Run], suite: Suite, entry: Rescorin
         )
 
 
-def refuse_locked(run: Run, log: Sequence[LoggedEntry]) -> None:
+def refuse_locked(run: Run, log: Sequence[LoggedEntry], rule: Rule) -> None:
     """No criteria change while a comparison stands on them."""
-    for logged in covering(run, log):
+    for logged in covering(run, log, rule):
         if isinstance(lock := logged.entry, Lock):
             how = "is held by" if run.id in lock.runs else f"shares criteria with {', '.join(lock.runs)}, held by"
             reason = " ".join(lock.reason.split())
@@ -81,15 +82,13 @@ def flip_problems(
 
     What a check of the `outdated` flips needs no listing: its kind has judged otherwise since.
     """
-    deciding = [change for change in entry.changes if change.fix != "description"]
-    listed = {(change.check, case) for change in deciding for case in (change.cases or suite.by_id)}
-    any_rule = any(change.fix == "pass-rule" for change in entry.changes)
+    listed = deciding_changes(entry, suite)
     for flip in flips:
         becomes = f"{flip.named} would become {flip.after}"
-        known = any((check, flip.case_id) in listed or check in outdated for check in flip.checks)
-        if not any_rule and flip.turns and not known:
+        unknown = [one for one in flip.checks if (one, flip.case_id) not in listed and one not in outdated]
+        if unknown:
             yield InputError(
-                f"{becomes} by {', '.join(flip.checks)}, which the entry does not list; add it under `changes` with "
+                f"{becomes} by {', '.join(unknown)}, which the entry does not list; add it under `changes` with "
                 "its reason"
             )
         elif flip.read == "contradicted":

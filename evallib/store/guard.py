@@ -11,6 +11,7 @@ from pathlib import Path
 
 from evallib.entries import Close, Difference, Entry, Lock, Override, Plan, Reading, Rescoring, Resolution, Seal, Use
 from evallib.errors import InputError
+from evallib.rule import Rule
 from evallib.store.log import entry_of, former_log_path, log_path
 
 __all__ = ["file_problems", "relation_problems"]
@@ -53,15 +54,23 @@ def _utc(entry: Entry) -> datetime | None:
     return time if time.utcoffset() == timedelta(0) and entry.time in written else None
 
 
-def relation_problems(entries: Mapping[str, Entry]) -> list[str]:
+def relation_problems(entries: Mapping[str, Entry], rule: Rule) -> list[str]:
     """One sentence for each entry (id to entry) that names what is not there, another's, or what does not fit it."""
     told = [f"{id_}: {problem}" for id_, entry in entries.items() for problem in _of_entry(entry, entries)]
+    told += [f"{id_}: {problem}" for id_, entry in entries.items() for problem in _of_close(entry, entries, rule)]
     graph = {id_: [name for _, name in _named(entry)] for id_, entry in entries.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         told.append(f"entries name one another in a circle: {', '.join(error.args[1])}")
     return told
+
+
+def _of_close(entry: Entry, entries: Mapping[str, Entry], rule: Rule) -> Iterator[str]:
+    """That somebody closed a lock who may not: it stands all the same."""
+    lock = entries.get(entry.closes) if isinstance(entry, Close) else None
+    if isinstance(lock, Lock) and not rule.closes(entry.author, lock.author):
+        yield f"closes a lock of {lock.author!r}, and the rule does not let {entry.author!r}: the lock stands"
 
 
 def _named(entry: Entry) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from evallib.entries import Rescoring
 from evallib.errors import EvallibError
+from evallib.rule import load_rule
 from evallib.store.files import abandoned_below, files_below, sha256_of
 from evallib.store.guard import file_problems, relation_problems
 from evallib.store.history import history_problems
@@ -92,7 +93,7 @@ def verify_log(adjudications: Path, *, since: str = "", now: datetime | None = N
         problems += told
         if entry is not None:
             entries[path.stem] = entry
-    problems += [f"{folder}: {told}" for told in relation_problems(entries)]
+    problems += [f"{folder}: {told}" for told in relation_problems(entries, load_rule(adjudications).rule)]
     if since:
         problems += history_problems(adjudications, since)
     return Verification(len(paths), problems)
