@@ -13,7 +13,8 @@ from evallib.charts.drawing import spec_of
 from evallib.errors import EvallibError, InputError
 from evallib.publishing.parts import FACTS, MANIFEST, bundled_files, derived, facts_of
 from evallib.publishing.quoted import drawings, figure_rows
-from evallib.store import Verification, open_run, verify_log, verify_run
+from evallib.rescoring.upholding import unborne
+from evallib.store import Verification, open_run, read_log, verify_log, verify_run
 from evallib.store.files import sha256_of
 
 __all__ = ["bundle_digest", "is_bundle", "prove"]
@@ -93,7 +94,11 @@ def _runs(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:
         if name not in there:
             yield f"{folder / name}: run {name!r} of {FACTS} is missing"
             continue
-        yield from verify_run(open_run(name, root / "data"), root / "adjudications").problems
+        run = open_run(name, root / "data")
+        if problems := verify_run(run, root / "adjudications").problems:
+            yield from problems
+        else:
+            yield from unborne(run, read_log(root / "adjudications"))
     yield from verify_log(root / "adjudications").problems
 
 
