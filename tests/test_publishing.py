@@ -124,6 +124,21 @@ def test_the_changelog_is_dated_by_check_and_shows_no_markup(bundle: Path) -> No
     assert "(c-1 2 fail to pass)" in said
 
 
+def test_what_is_to_be_held_against_a_rescoring_stands_in_changelog_and_readme(bundle: Path) -> None:
+    """Its author's reading licensed it; here a reading it cites is taken back, and the rule is another."""
+    log = bundle / "adjudications"
+    cited = next(one for one in read_log(log) if one.entry.kind == "rescoring").entry.readings[0]
+    append_entry(log, Withdrawal(author="r1", withdraws=cited, reason="misread"))
+    (log / "RULE.yaml").write_text((log / "RULE.yaml").read_text().replace("since: ", "since: '1999-01-01' # ", 1))
+    forged_again(bundle)
+    for name in ("criteria.md", "README.md"):
+        said = (bundle / name).read_text().replace("\\", "")
+        assert "licensed by nobody's reading but its author's own" in said
+        assert f"cites {cited}, which was taken back since" in said
+        assert "made under another rule than the one that holds now: only its digest is kept, " in said
+    assert prove(bundle, redraw=False).problems == []
+
+
 @pytest.mark.parametrize("text", ["<script>", "[a](http://x)", "a|b", "# no", "`x`", "**x**", "a\n\n# b"])
 def test_a_written_text_does_nothing_in_markdown(text: str) -> None:
     from nbconvert.filters import markdown2html

@@ -66,6 +66,7 @@ def _facts(path: Path) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads(path.read_bytes())
         texts = [facts["evallib"], facts["made"], *facts["runs"], *facts["entries"], *facts["left_out"]]
         told = bool(facts["runs"]) and all(isinstance(text, str) for text in texts)
+        told = told and isinstance(facts.get("locks"), dict) and isinstance(facts.get("held_against"), dict)
     except (OSError, ValueError, KeyError, TypeError):
         told = False
     if not told:
@@ -104,8 +105,9 @@ def _runs(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _derived(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:
     for name, found in facts_of(root, facts["runs"]).items():
-        if facts[name] != found:
-            yield f"{root / FACTS}: says of {name!r} what the bundle does not hold: {_differing(facts[name], found)}"
+        said = facts.get(name)
+        if said != found:
+            yield f"{root / FACTS}: says of {name!r} what the bundle does not hold: {_differing(said, found)}"
     for place, content in derived(root, facts).items():
         path = root / place
         if not path.is_file() or path.read_bytes() != content:

@@ -60,12 +60,19 @@ def _figures(quoted: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _open(facts: Mapping[str, Any]) -> Iterator[str]:
     yield from ("## Locks", "", *(f"- `{run}`: {quiet(words)}" for run, words in facts["locks"].items()), "")
+    yield from _held_against(facts["held_against"])
     yield from ("## What is not here", "")
     silent, other, left = (facts[name] for name in ("without_readings", "elsewhere", "left_out"))
     yield f"- Quoted without any reading: {_names(silent)}."
     yield f"- Rescored by the same entries, and not in this bundle: {_names(other)}."
     yield f"- Runs of the same suites that lay beside these, and were left out: {_names(left)}."
     yield from ("- Answers of a sealed holdout: they are never published.", "")
+
+
+def _held_against(told: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    yield from ("## What is to be held against the rescorings", "")
+    yield from ([f"- `{id_}`: {quiet(said)}." for id_, each in told.items() for said in each] or ["- Nothing."])
+    yield ""
 
 
 def _names(runs: Sequence[str]) -> str:
