@@ -115,9 +115,12 @@ def regressions(given: Arguments) -> int:
 def seal(given: Arguments) -> int:
     """Seal a holdout suite that lies outside the repository: by digest, for a number of runs."""
     from evallib.sealing import make_seal, seal_suite
+    from evallib.selfchecks.regressions import load_regressions
+    from evallib.selfchecks.selfcheck import refuse_failing
     from evallib.suite import load_suite
 
     suite = load_suite(given.suite, trust_code=given.trust_code)
+    refuse_failing(suite, load_regressions(given.suite, suite).kept)  # its first run, which counts, would be refused
     asked = make_seal(suite, budget=given.budget, author=given.by, reason=given.reason)
     logged = seal_suite(given.suite, suite, given.adjudications, asked)
     runs = counted(given.budget, "run")

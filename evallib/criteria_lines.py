@@ -7,7 +7,7 @@ from typing import Any
 
 from evallib.printing import table
 from evallib.records import whole_seconds
-from evallib.rescoring.ledger import REPLACE, Amendments, Predictions
+from evallib.rescoring.ledger import REPLACE, Amendments, Predictions, caveats
 from evallib.stdout import counted
 
 __all__ = ["criteria_lines", "record_lines"]
@@ -23,9 +23,7 @@ def criteria_lines(found: Mapping[str, Any], records: Sequence[Predictions], led
     if not found["rescorings"]:
         lines.append("no criterion of these runs was changed after their answers were read")
     for one in found["rescorings"]:
-        lines += ["", *_rescoring_lines(one)]
-        if one["rule_digest"] not in {"", found["rule"]["digest"]}:
-            lines.append("  made under another rule than the one that holds now")
+        lines += ["", *_rescoring_lines(one), *(f"  {said}" for said in caveats(one, found["rule"]["digest"]))]
     lines += ["", *record_lines(records, ledger)] if records or ledger else []
     return [" ".join(line.split("\n")) for line in lines]  # reasons may hold more than one line
 
@@ -33,13 +31,11 @@ def criteria_lines(found: Mapping[str, Any], records: Sequence[Predictions], led
 def _rescoring_lines(one: Mapping[str, Any]) -> list[str]:
     """One rescoring: when, who and why, then a line for each change."""
     counts = f"{counted(one['flips'], 'flip')}: {one['expected']} expected, {one['unexpected']} unexpected"
-    own = "; licensed by nobody's reading but the author's own" if one["own_readings_only"] else ""
     return [
         f"{whole_seconds(one['time'])}  {one['view']}  by {one['author']}: {one['reason']}",
-        f"  {one['label']}{own}",
+        f"  {one['label']}",
         f"  {', '.join(one['runs'])}: {counts}, {one['missed']} missed, {one['reverse']} from pass to fail",
         *(f"  {_change(change)}" for change in one["changes"]),
-        *(f"  cites {id_}, which was taken back since" for id_ in one["readings_gone"]),
     ]
 
 

@@ -18,6 +18,7 @@ from evallib.metrics import Summary, summarise
 from evallib.origin import origin_of
 from evallib.prices import PriceTable, prices_for
 from evallib.records import STRICT, canonical_json
+from evallib.sealing import unseen_use
 from evallib.sense import unreachable
 from evallib.store import Run, open_run, read_log
 from evallib.strict_yaml import load_yaml, read_as
@@ -241,6 +242,8 @@ def load_figures(
         raise InputError("the same run is named twice; name each run once")
     if view != STRICT and (sealed := next((run for run in runs if run.sealed), None)):
         raise InputError(f"run {sealed.id!r} is of a sealed holdout: it has no view but strict")
+    for said in (told for run in runs for told in unseen_use(run, log)):
+        raise InputError(said)
     return replace(_pooled(runs, view, log), prices=table)
 
 

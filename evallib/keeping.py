@@ -14,12 +14,14 @@ __all__ = ["verify"]
 def verify(given: argparse.Namespace) -> int:
     """Hash the runs and the log that are named, or a log alone; what is not as it was written is status 2."""
     from evallib.publishing.proof import is_bundle
-    from evallib.store import leftovers, list_runs, open_run, verify_log, verify_run
+    from evallib.rescoring.upholding import unborne
+    from evallib.sealing import unseen_use
+    from evallib.store import leftovers, list_runs, open_run, read_log, verify_log, verify_run
 
     folder = Path(given.run)
     if is_bundle(folder):
         return _verify_bundle(folder)
-    only_log = (folder / "entries").is_dir()
+    only_log = (folder / "entries").is_dir() or (folder / "previews").is_dir()
     adjudications = folder if only_log else given.adjudications
     one_run = not only_log and not (folder / "runs").is_dir()
     runs = [open_run(given.run, given.data)] if one_run else list_runs(folder)
@@ -27,6 +29,10 @@ def verify(given: argparse.Namespace) -> int:
     log = verify_log(adjudications, since=given.since)
     checks = [*(verify_run(found, adjudications) for found in whole), log]
     problems = [problem for check in checks for problem in check.problems]
+    entries = read_log(adjudications) if whole and not problems else []
+    if not problems:  # what is not as it was written proves nothing of what was made of it
+        problems = [told for found in whole for told in unseen_use(found, entries)]
+        problems += [problem for found in whole for problem in unborne(found, entries)]
     print_lines(problems)
     print_lines(f"note: {one}" for one in leftovers(runs[0].folder if one_run else folder, adjudications))
     count = sum(check.checked for check in checks)

@@ -26,7 +26,7 @@ from evallib.records import ERROR_STATUSES, Sample, SampleKey, Turn, Verdict, di
 from evallib.scoring import score_samples
 from evallib.sealing import admit
 from evallib.selfchecks.regressions import Regressions, load_regressions
-from evallib.selfchecks.selfcheck import self_check
+from evallib.selfchecks.selfcheck import refuse_failing
 from evallib.store import Journal, Run, begin_run, finish_run
 from evallib.store.calibrations import known_calibrations
 from evallib.store.runs import refuse_finished, run_folder, unfinished
@@ -315,13 +315,7 @@ def _completions(
 def _plan(  # noqa: PLR0917  # all that is written down before the first sample
     suite: Suite, text: bytes, target: Target, options: RunOptions, judge: JudgePanel | None, kept: Regressions
 ) -> dict[str, Any]:
-    shown = self_check(suite, kept.kept)
-    failures = shown.problems
-    if failures:
-        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-        raise InputError(
-            f"suite {suite.suite!r} fails its own self-check: {failures[0]}{more}; mend suite or probe first"
-        )
+    shown = refuse_failing(suite, kept.kept)
     cases = suite.select(split=options.split, cases=options.cases)
     return {
         "run_id": options.run_id,

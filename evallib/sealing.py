@@ -11,12 +11,12 @@ from evallib.entries import Seal, Use, entry_text
 from evallib.errors import InputError
 from evallib.records import digest
 from evallib.reviewer import reviewer_name
-from evallib.store import LoggedEntry, append_entry, by_time, read_log
+from evallib.store import LoggedEntry, Run, append_entry, by_time, read_log
 from evallib.store.files import locked, write_new
 from evallib.strict_yaml import dump_yaml
 from evallib.suite import Suite
 
-__all__ = ["MARK", "admit", "make_seal", "questions_of", "seal_of", "seal_suite", "uses_of"]
+__all__ = ["MARK", "admit", "make_seal", "questions_of", "seal_of", "seal_suite", "unseen_use", "uses_of"]
 
 MARK = "sealed.yaml"
 """Beside a sealed suite: names the seal, so that no other log lets the suite run unseen."""
@@ -145,6 +145,17 @@ def _use(found: _Sealed, suite: Suite, options: Any, adjudications: Path) -> int
         use = Use(author=_WRITER, seal=found.id, run=options.run_id, suite_digest=suite.digest)
         append_entry(adjudications, use)
         return len(uses) + 1
+
+
+def unseen_use(run: Run, log: Sequence[LoggedEntry]) -> list[str]:
+    """A sentence where the run is of a sealed suite and the log does not count it: it was spent under another log."""
+    if not run.sealed or any(use.run == run.id for use in uses_of(run.sealed, log)):
+        return []
+    told = (
+        f"run {run.id!r} is of a sealed holdout, and the log has no use of seal {run.sealed} by it; name the log under "
+        "which it was run (--adjudications), or bring its entries in"
+    )
+    return [told]
 
 
 def _held(adjudications: Path) -> Any:

@@ -16,6 +16,7 @@ from evallib.entries import Plan, Stratum, Withdrawal
 from evallib.errors import InputError
 from evallib.standing import own_reading, standing_readings
 from evallib.store import Run, append_entry, read_log, verify_log
+from evallib.store.log import stamp_preview
 from tests.commandline import files
 from tests.making import stored_run
 
@@ -215,6 +216,35 @@ def test_what_is_not_an_addition_is_refused(two: Repository, harm: str, committe
     if committed:
         commit(home, "tidy")
     assert said in "\n".join(verify_log(home / "adjudications", since="main").problems)
+
+
+@pytest.fixture
+def stamped(two: Repository) -> Path:
+    """The stamp of a preview, committed and named as it was written."""
+    home, _ = two
+    stamp_preview(home / "adjudications", "s" * 64, "digit", "e", ["c"])
+    commit(home, "preview")
+    git(home, "tag", "previewed")
+    (path,) = (home / "adjudications" / "previews").iterdir()
+    return path
+
+
+@pytest.mark.parametrize("harm", ["edit", "delete", "rename"])
+def test_stamps_of_previews_are_only_added(two: Repository, stamped: Path, harm: str) -> None:
+    log = two[0] / "adjudications"
+    assert verify_log(log, since="previewed").problems == []
+    if harm == "edit":
+        stamped.write_text(stamped.read_text().replace("digit", "other"))
+        assert "its hash does not fit its name" in "".join(verify_log(log).problems)
+    else:
+        stamped.unlink() if harm == "delete" else stamped.rename(stamped.with_name("other.yaml"))
+    commit(two[0], "tidy")
+    assert f"{stamped}: was " in "\n".join(verify_log(log, since="previewed").problems)
+
+
+def test_a_log_of_previews_alone_is_a_log(tmp_path: Path) -> None:
+    stamp_preview(tmp_path / "log", "s" * 64, "digit", "e", ["c"])
+    assert main(["verify", str(tmp_path / "log")]) == 0
 
 
 @pytest.mark.parametrize(("days", "told"), [(0.5, False), (30, True)])

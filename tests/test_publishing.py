@@ -1,11 +1,14 @@
 """A bundle holds all that is published of some runs, and whatever is changed in it afterwards is found out."""
 
+import hashlib
 import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from evallib.adjudication import make_reading
@@ -15,13 +18,15 @@ from evallib.errors import IncompleteError, InputError
 from evallib.publishing.bundle import make_bundle
 from evallib.publishing.contents import concerning
 from evallib.publishing.criteria import quiet
-from evallib.publishing.parts import MANIFEST, manifest_text
+from evallib.publishing.parts import MANIFEST, derived, facts_of, manifest_text
 from evallib.publishing.proof import bundle_digest, is_bundle, prove
 from evallib.publishing.quoted import figure_rows
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore
+from evallib.rescoring.upholding import unborne
 from evallib.rule import load_rule
 from evallib.store import append_entry, open_run, read_log
+from evallib.store.files import sha256_of
 from tests.licensing import citing
 from tests.making import SUITE, stored_run
 
@@ -120,6 +125,21 @@ def test_the_changelog_is_dated_by_check_and_shows_no_markup(bundle: Path) -> No
     assert "(c-1 2 fail to pass)" in said
 
 
+def test_what_is_to_be_held_against_a_rescoring_stands_in_changelog_and_readme(bundle: Path) -> None:
+    """Its author's reading licensed it; here a reading it cites is taken back, and the rule is another."""
+    log = bundle / "adjudications"
+    cited = next(one for one in read_log(log) if one.entry.kind == "rescoring").entry.readings[0]
+    append_entry(log, Withdrawal(author="r1", withdraws=cited, reason="misread"))
+    (log / "RULE.yaml").write_text((log / "RULE.yaml").read_text().replace("since: ", "since: '1999-01-01' # ", 1))
+    forged_again(bundle)
+    for name in ("criteria.md", "README.md"):
+        said = (bundle / name).read_text().replace("\\", "")
+        assert "licensed by nobody's reading but its author's own" in said
+        assert f"cites {cited}, which was taken back since" in said
+        assert "made under another rule than the one that holds now: only its digest is kept, " in said
+    assert prove(bundle, redraw=False).problems == []
+
+
 @pytest.mark.parametrize("text", ["<script>", "[a](http://x)", "a|b", "# no", "`x`", "**x**", "a\n\n# b"])
 def test_a_written_text_does_nothing_in_markdown(text: str) -> None:
     from nbconvert.filters import markdown2html
@@ -191,6 +211,69 @@ _FORGERIES = (
 def test_a_forgery_is_found_out_also_where_the_hashes_were_made_to_fit(bundle: Path, forge) -> None:
     forge(bundle)
     assert prove(hashed_again(bundle), redraw=forge is edited_chart).problems
+
+
+def invented(bundle: Path, run: str = "r-1") -> Path:
+    """Rescored verdicts that all pass, with entry, facts, figures, texts and hashes made anew to fit."""
+    log, folder = bundle / "adjudications", bundle / "data" / "runs" / run
+    (rescored,) = (folder / "rescored").iterdir()
+    path = rescored / "verdicts.parquet"
+    was = sha256_of(path)
+    table = pq.read_table(path)
+    passed = pa.array([True] * len(table))
+    pq.write_table(table.set_column(table.schema.get_field_index("passed"), table.schema.field("passed"), passed), path)
+    (twin,) = log.rglob("*-rescoring-*.yaml")
+    content = twin.read_text().replace(was, sha256_of(path)).encode()
+    twin.unlink()
+    twin.with_name(f"{twin.stem[:-12]}{hashlib.sha256(content).hexdigest()[:12]}.yaml").write_bytes(content)
+    for entry in bundle.glob("data/runs/*/rescored/*/entry.yaml"):
+        entry.write_bytes(content)
+    return forged_again(bundle)
+
+
+def forged_again(bundle: Path) -> Path:
+    """All that follows from runs and entries, made anew by the package's own functions."""
+    facts = json.loads((bundle / "bundle.json").read_text())
+    facts |= facts_of(bundle, facts["runs"])
+    (bundle / "bundle.json").write_text(json.dumps(facts))
+    for place, text in derived(bundle, facts).items():
+        (bundle / place).write_bytes(text)
+    return hashed_again(bundle)
+
+
+def test_invented_verdicts_do_not_bear_out_the_flips_of_their_entry(bundle: Path) -> None:
+    problems = prove(invented(bundle), redraw=False).problems
+    assert len(problems) == 1, problems
+    assert "sample 1 of case 'c-2' of run 'r-1' flips from fail to pass by the verdicts" in problems[0]
+    assert "does not flip by the entry" in problems[0]
+
+
+def test_verify_of_a_data_folder_folds_rescored_verdicts_too(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--adjudications", str(bundle / "adjudications")]
+    assert main(["verify", str(bundle / "data"), *given]) == 0
+    invented(bundle)
+    assert main(["verify", str(bundle / "data"), *given]) == 2
+    assert "sample 1 of case 'c-2' of run 'r-1' flips from fail to pass" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("said", "instead", "told"),
+    [
+        ("carried: 6", "carried: 7", "2 recomputed and 6 carried"),
+        ("missed: []", "missed: [{run: r-1, case: c-2, sample: 1, to: pass}]", "missed are not those"),
+        ("expected: true", "expected: false", "its score, checks or prediction differ"),
+        ("case_id: c-1", "kase: c-1", "does not say what flipped"),
+    ],
+)
+def test_counts_and_predictions_of_an_entry_follow_from_its_verdicts(
+    bundle: Path, said: str, instead: str, told: str
+) -> None:
+    (folder,) = (bundle / "data" / "runs" / "r-1" / "rescored").iterdir()
+    text = (folder / "entry.yaml").read_text()
+    assert said in text, text
+    (folder / "entry.yaml").write_text(text.replace(said, instead, 1))
+    (problem,) = unborne(open_run("r-1", bundle / "data"), read_log(bundle / "adjudications"))
+    assert told in problem
 
 
 def test_what_is_missing_or_too_much_is_named(bundle: Path) -> None:

@@ -378,3 +378,28 @@ def test_newcombes_published_difference_is_reproduced() -> None:
     # Newcombe (1998), table II, column (a), method 10: 56/70 - 48/80.
     low, high = newcombe((56 / 70, *wilson(56 / 70, 70)), (48 / 80, *wilson(48 / 80, 80)))
     assert (round(low, 4), round(high, 4)) == (0.0524, 0.3339)
+
+
+def test_a_suite_that_fails_its_own_self_check_is_not_sealed(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.write(f"{HIDDEN}probes: [{{name: bad, case: veiled-1, answer: It is four., fails: [hush-says]}}]\n")
+    assert place.seal() == 2
+    assert "fails its own self-check" in refused(capsys)
+    assert place.entries(Seal) == []
+    assert not (place.suite / "sealed.yaml").exists()
+
+
+def test_a_sealed_run_that_the_log_at_hand_did_not_count_is_refused(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.seal()
+    given = ["--target", "scripted", "--run-id", "h-1", "--data", str(place.data)]
+    elsewhere = place.outside.parent / "elsewhere"
+    shutil.copytree(place.repository, elsewhere)
+    assert main(["run", str(place.suite), *given, "--adjudications", str(elsewhere / "adjudications")]) == 0
+    where = ["--data", str(place.data), "--adjudications", str(place.log)]
+    capsys.readouterr()
+    for words in (["metrics", "h-1"], ["gate", "h-1"], ["verify", str(place.data)]):
+        assert main([*words, *(where if words[0] != "verify" else where[2:])]) == 2
+        out, err = capsys.readouterr()
+        assert "the log has no use of seal" in out + err
+    assert main(["metrics", "h-1", *where[:2], "--adjudications", str(elsewhere / "adjudications")]) == 0

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLUE", "GREEN", "GREY", "VERMILLION", "WIDTH", "WORDS", "About", "AltairChart", "Drawing", "about", "finished",
-    "folded", "marked", "on_rows", "plain_rows", "show", "spec_of", "state_of", "titled", "to_png", "to_svg",
+    "folded", "marked", "on_rows", "plain_rows", "show", "spec_of", "state_of", "svg_of", "titled", "to_png", "to_svg",
 ]  # fmt: skip
 
 AltairChart = Any
@@ -106,7 +106,7 @@ class Drawing:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         spec = spec_of(self.chart)
-        return {_MIME: spec, "image/svg+xml": _svg(spec), "text/plain": spec["description"]}
+        return {_MIME: spec, "image/svg+xml": svg_of(spec), "text/plain": spec["description"]}
 
 
 def show(chart: AltairChart) -> Drawing:
@@ -116,10 +116,11 @@ def show(chart: AltairChart) -> Drawing:
 
 def to_svg(chart: AltairChart) -> str:
     """The chart as an SVG picture whose words take the colour of the page they stand on."""
-    return _svg(spec_of(chart))
+    return svg_of(spec_of(chart))
 
 
-def _svg(spec: dict[str, Any]) -> str:
+def svg_of(spec: dict[str, Any]) -> str:
+    """The picture of a specification that `spec_of` gave; see `to_svg`."""
     import vl_convert
 
     drawn = vl_convert.vegalite_to_svg(_inked(spec, "transparent"), vl_version=_VEGA_LITE)

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evallib.charts import to_svg
-from evallib.charts.drawing import spec_of
+from evallib.charts.drawing import spec_of, svg_of
 from evallib.errors import InputError
 from evallib.provenance import versions
 from evallib.publishing.contents import calibration_files, concerning, preview_files
@@ -98,9 +97,10 @@ def _derive(staged: Path, runs: Sequence[str], left_out: Sequence[str], *, pages
         write_new(staged / name, content)
     for run in runs:
         for name, chart in drawings(run, staged / "data", staged / "adjudications"):
-            spec = json.dumps(spec_of(chart), ensure_ascii=False)
-            write_new(staged / "figures" / run / f"{name}.json", f"{spec}\n".encode())
-            write_new(staged / "figures" / run / f"{name}.svg", to_svg(chart).encode())
+            spec = spec_of(chart)
+            text = json.dumps(spec, ensure_ascii=False)
+            write_new(staged / "figures" / run / f"{name}.json", f"{text}\n".encode())
+            write_new(staged / "figures" / run / f"{name}.svg", svg_of(spec).encode())
     if pages:
         _pages(staged, runs)
     write_new(staged / ".gitattributes", _ATTRIBUTES)

@@ -24,8 +24,13 @@ def quiet(text: str) -> str:
     return _MARKUP.sub(r"\\\1", " ".join(text.split())).replace("<", "&lt;").replace("\\&lt;", "&lt;")
 
 
-def criteria_changelog(runs: Sequence[Run], entries: Sequence[LoggedEntry]) -> str:
-    """Every change of a criterion that the runs' figures know of: by check, the oldest first."""
+def criteria_changelog(
+    runs: Sequence[Run], entries: Sequence[LoggedEntry], held_against: Mapping[str, Sequence[str]]
+) -> str:
+    """Every change of a criterion that the runs' figures know of: by check, the oldest first.
+
+    `held_against` is entry id to what is to be held against that rescoring, as `caveats` words it.
+    """
     ids = {run.id for run in runs}
     made = [(id_, e) for id_, e in entries if isinstance(e, Rescoring) and any(row["run"] in ids for row in e.runs)]
     checks = dict.fromkeys(change.check for _, entry in made for change in entry.changes)
@@ -37,7 +42,7 @@ def criteria_changelog(runs: Sequence[Run], entries: Sequence[LoggedEntry]) -> s
         lines.append("")
     if not checks:
         lines += ["No criterion was changed after an answer was read.", ""]
-    lines += ["## Rescorings", "", *(line for id_, entry in made for line in _rescoring(id_, entry))]
+    lines += ["## Rescorings", "", *(line for id_, entry in made for line in _rescoring(id_, entry, held_against))]
     return "\n".join([*lines, ""])
 
 
@@ -65,11 +70,12 @@ def _told(change: Change, entry: Rescoring, id_: str) -> Iterator[str]:
     yield f"  ({POST_HOC_LABEL}{judgement}; view `rescored:{view_name(entry)}`, entry `{id_}`)"
 
 
-def _rescoring(id_: str, entry: Rescoring) -> Iterator[str]:
+def _rescoring(id_: str, entry: Rescoring, held_against: Mapping[str, Sequence[str]]) -> Iterator[str]:
     yield f"- `{id_}` · {quiet(entry.author)}: {quiet(entry.reason)} ({quiet(rescoring_label(entry))})"
     for row in entry.runs:
         yield f"  - {quiet(str(row['run']))}: {_flips(row)}"
     yield f"  - licensed by {', '.join(f'`{one}`' for one in entry.readings) or 'no reading that it names'}"
+    yield from (f"  - {quiet(said)}" for said in held_against.get(id_, ()))
 
 
 def _flips(row: Mapping[str, Any]) -> str:

@@ -11,8 +11,9 @@ from evallib.publishing.contents import elsewhere
 from evallib.publishing.criteria import criteria_changelog
 from evallib.publishing.quoted import figures_csv, figures_json, quoted_figures
 from evallib.publishing.readme import readme
+from evallib.rescoring.ledger import caveats, dated_rescorings
 from evallib.rule import load_rule
-from evallib.store import open_run, read_log
+from evallib.store import LoggedEntry, open_run, read_log
 from evallib.store.files import sha256_of
 from evallib.views import READ, view_names
 
@@ -33,7 +34,15 @@ def facts_of(root: Path, runs: Sequence[str]) -> dict[str, Any]:
         "without_readings": [run.id for run in opened if READ not in view_names(run, log)],
         "elsewhere": elsewhere(opened, log),
         "locks": {run.id: lock_words(run, log, rule) for run in opened},
+        "held_against": _held_against(root, runs, log),
     }
+
+
+def _held_against(root: Path, runs: Sequence[str], log: Sequence[LoggedEntry]) -> dict[str, list[str]]:
+    """Entry id to what is to be held against that rescoring; the rule is that of the bundle."""
+    rule = load_rule(root / "adjudications").rule.digest
+    found = {one["entry"]: caveats(one, rule) for one in dated_rescorings(log, runs)}
+    return {id_: told for id_, told in found.items() if told}
 
 
 def derived(root: Path, facts: Mapping[str, Any]) -> dict[str, bytes]:
@@ -44,7 +53,7 @@ def derived(root: Path, facts: Mapping[str, Any]) -> dict[str, bytes]:
     return {
         "figures/figures.json": figures_json(quoted),
         "figures/figures.csv": figures_csv(quoted),
-        "criteria.md": criteria_changelog(opened, log).encode(),
+        "criteria.md": criteria_changelog(opened, log, facts["held_against"]).encode(),
         "README.md": readme(facts, quoted).encode(),
     }
 

@@ -13,7 +13,8 @@ from evallib.charts.drawing import spec_of
 from evallib.errors import EvallibError, InputError
 from evallib.publishing.parts import FACTS, MANIFEST, bundled_files, derived, facts_of
 from evallib.publishing.quoted import drawings, figure_rows
-from evallib.store import Verification, open_run, verify_log, verify_run
+from evallib.rescoring.upholding import unborne
+from evallib.store import Verification, open_run, read_log, verify_log, verify_run
 from evallib.store.files import sha256_of
 
 __all__ = ["bundle_digest", "is_bundle", "prove"]
@@ -65,6 +66,7 @@ def _facts(path: Path) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads(path.read_bytes())
         texts = [facts["evallib"], facts["made"], *facts["runs"], *facts["entries"], *facts["left_out"]]
         told = bool(facts["runs"]) and all(isinstance(text, str) for text in texts)
+        told = told and isinstance(facts.get("locks"), dict) and isinstance(facts.get("held_against"), dict)
     except (OSError, ValueError, KeyError, TypeError):
         told = False
     if not told:
@@ -93,14 +95,19 @@ def _runs(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:
         if name not in there:
             yield f"{folder / name}: run {name!r} of {FACTS} is missing"
             continue
-        yield from verify_run(open_run(name, root / "data"), root / "adjudications").problems
+        run = open_run(name, root / "data")
+        if problems := verify_run(run, root / "adjudications").problems:
+            yield from problems
+        else:
+            yield from unborne(run, read_log(root / "adjudications"))
     yield from verify_log(root / "adjudications").problems
 
 
 def _derived(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:
     for name, found in facts_of(root, facts["runs"]).items():
-        if facts[name] != found:
-            yield f"{root / FACTS}: says of {name!r} what the bundle does not hold: {_differing(facts[name], found)}"
+        said = facts.get(name)
+        if said != found:
+            yield f"{root / FACTS}: says of {name!r} what the bundle does not hold: {_differing(said, found)}"
     for place, content in derived(root, facts).items():
         path = root / place
         if not path.is_file() or path.read_bytes() != content:

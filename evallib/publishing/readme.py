@@ -25,9 +25,11 @@ _FILES = (
 _PROOF = """\
     evallib verify THIS_FOLDER
 
-hashes every file, holds the runs against their manifests and the entries against their names and one another, makes
-figures, rows of charts, the table of all figures on each page, changelog and this text again, and compares. Pictures,
-and what else stands on a page, are hashed only. `sha256sum -c MANIFEST.sha256` does the first part without evallib.
+hashes every file, holds the runs against their manifests, the entries against their names and one another, and the
+flips of each rescoring against its verdicts, makes figures, rows of charts, the table of all figures on each page,
+changelog and this text again, and compares. Verdicts are not computed anew: what a check says of an answer is taken
+from the file. Pictures, and what else stands on a page, are hashed only. `sha256sum -c MANIFEST.sha256` does the first
+part without evallib.
 Whoever changes all of it at once is found out only by a digest of `MANIFEST.sha256` that was published elsewhere.
 """
 
@@ -58,12 +60,19 @@ def _figures(quoted: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _open(facts: Mapping[str, Any]) -> Iterator[str]:
     yield from ("## Locks", "", *(f"- `{run}`: {quiet(words)}" for run, words in facts["locks"].items()), "")
+    yield from _held_against(facts["held_against"])
     yield from ("## What is not here", "")
     silent, other, left = (facts[name] for name in ("without_readings", "elsewhere", "left_out"))
     yield f"- Quoted without any reading: {_names(silent)}."
     yield f"- Rescored by the same entries, and not in this bundle: {_names(other)}."
     yield f"- Runs of the same suites that lay beside these, and were left out: {_names(left)}."
     yield from ("- Answers of a sealed holdout: they are never published.", "")
+
+
+def _held_against(told: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    yield from ("## What is to be held against the rescorings", "")
+    yield from ([f"- `{id_}`: {quiet(said)}." for id_, each in told.items() for said in each] or ["- Nothing."])
+    yield ""
 
 
 def _names(runs: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from evallib.standing import Stand, live_entries, standing_readings
 from evallib.store import LoggedEntry, Run, by_time
 from evallib.store.log import view_name
 
-__all__ = ["REPLACE", "Amendments", "Predictions", "amendments", "dated_rescorings", "predictions"]
+__all__ = ["REPLACE", "Amendments", "Predictions", "amendments", "caveats", "dated_rescorings", "predictions"]
 
 REPLACE = "replace this check (a judge, or drop it)"
 """What is said of a check that had to be mended, or read over, for the third time."""
@@ -96,6 +96,16 @@ def dated_rescorings(log: Iterable[LoggedEntry], runs: Iterable[str] | None = No
         }
         for id_, entry in _rescorings(log, runs)
     ]
+
+
+def caveats(one: Mapping[str, Any], rule_digest: str) -> list[str]:
+    """What is to be held against one of `dated_rescorings`, where the rule of that digest holds now."""
+    told = ["licensed by nobody's reading but its author's own"] if one["own_readings_only"] else []
+    if one["rule_digest"] not in {"", rule_digest}:
+        told.append(
+            f"made under another rule than the one that holds now: only its digest is kept, {one['rule_digest'][:16]}"
+        )
+    return [*told, *(f"cites {id_}, which was taken back since" for id_ in one["readings_gone"])]
 
 
 def _counts(entry: Rescoring) -> dict[str, int]:

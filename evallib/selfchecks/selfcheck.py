@@ -17,6 +17,7 @@ from evallib.checks.code import Code, outlived
 from evallib.checks.tools import contains
 from evallib.checks.turns import OverSteps
 from evallib.checks.workers import cores
+from evallib.errors import InputError
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.scoring import probe_failures
 from evallib.selfchecks.mutations import recorded_notes, shown_samples, spoken
@@ -24,7 +25,7 @@ from evallib.selfchecks.regressions import Regression, try_regressions
 from evallib.suite import Suite
 from evallib.targets.played import Play, PlayedTools
 
-__all__ = ["SelfCheck", "ideal_sample", "self_check"]
+__all__ = ["SelfCheck", "ideal_sample", "refuse_failing", "self_check"]
 
 Progress = Callable[[Iterable[int], int, int], Iterable[int]]
 """Given what yields once per check, how many are done, and how many there are in all."""
@@ -65,6 +66,17 @@ def self_check(suite: Suite, kept: Sequence[Regression] = (), *, progress: Progr
     problems = dict.fromkeys((*probe_failures(suite, trial.endless), *read.bad, *trial.problems))
     unproven = (*trial.unproven(), *read.residue)
     return SelfCheck(trial.shown, len(suite.probes), tuple(problems), unproven, read.tried, read.untried)
+
+
+def refuse_failing(suite: Suite, kept: Sequence[Regression] = ()) -> SelfCheck:
+    """The self-check of the suite; InputError where it fails."""
+    shown = self_check(suite, kept)
+    if shown.problems:
+        more = f" (and {len(shown.problems) - 1} more)" if len(shown.problems) > 1 else ""
+        raise InputError(
+            f"suite {suite.suite!r} fails its own self-check: {shown.problems[0]}{more}; mend suite or probe first"
+        )
+    return shown
 
 
 @dataclass(frozen=True, slots=True)

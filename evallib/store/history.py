@@ -1,4 +1,4 @@
-"""What git says of the log: that nothing under `entries/` was edited, deleted, renamed or dated back."""
+"""What git says of the log: that nothing under `entries/` or `previews/` was edited, deleted, renamed or dated back."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ __all__ = ["history_problems"]
 _HOOK_VARIABLES = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
 """Set while a hook runs; they would be taken from another folder than the hook's."""
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-renames", "--relative", "--diff-filter=a", "--ignore-submodules=all")
+_KEPT = ("entries", "previews")
+"""Folders of the log to which files are only added."""
 _PLAN = re.compile(r".*/(\d{8}T\d{6}Z)-[^/]*-plan-[0-9a-f]{12}\.yaml")
 _CHANGE = re.compile(r":\d+ \d+ ([0-9a-f]+) [0-9a-f]+ [A-Z]")
 
@@ -23,7 +25,8 @@ _CHANGE = re.compile(r":\d+ \d+ ([0-9a-f]+) [0-9a-f]+ [A-Z]")
 def history_problems(adjudications: Path, revision: str) -> list[str]:
     """One sentence for each entry that a commit since `revision`, or the working tree, edited, deleted or renamed.
 
-    And for each plan whose time is more than a day before the commit that adds it: what is drawn before reading counts
+    Stamps of previews are held like entries. And one for each plan whose time is more than a day before the commit that
+    adds it: what is drawn before reading counts
     as a draw, so a plan may not be dated back.
 
     Every commit of HEAD that `revision` does not hold is compared with each of its parents, so what a merge drops is
@@ -35,11 +38,11 @@ def history_problems(adjudications: Path, revision: str) -> list[str]:
     _refuse_unknown(adjudications, revision)
     commits = _git(adjudications, "rev-list", f"{revision}..HEAD").stdout
     _refuse_cut_off(adjudications, commits)
-    told = _git(adjudications, "diff-tree", "--stdin", "-r", "-m", *_RAW, "--", "entries", given=commits).stdout
+    told = _git(adjudications, "diff-tree", "--stdin", "-r", "-m", *_RAW, "--", *_KEPT, given=commits).stdout
     before = dict(_changes(told))  # commits come newest first: the oldest content of a path is kept
-    listed = _git(adjudications, "ls-tree", "-r", "-z", "HEAD", "--", "entries").stdout.split("\0")
+    listed = _git(adjudications, "ls-tree", "-r", "-z", "HEAD", "--", *_KEPT).stdout.split("\0")
     now = {path: about.split()[2] for about, _, path in (line.partition("\t") for line in listed if line)}
-    uncommitted = dict(_changes(_git(adjudications, "diff", "--no-ext-diff", *_RAW, "HEAD", "--", "entries").stdout))
+    uncommitted = dict(_changes(_git(adjudications, "diff", "--no-ext-diff", *_RAW, "HEAD", "--", *_KEPT).stdout))
     since = f"since {revision}; put it back (git log --full-history -m -- FILE), and amend or withdraw by a new entry"
     found = [(path, blob) for path, blob in before.items() if now.get(path) != blob]
     return [

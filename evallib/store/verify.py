@@ -81,8 +81,9 @@ def _verify_rescoring(run: Run, folder: Path, adjudications: Path, log: Sequence
 def verify_log(adjudications: Path, *, since: str = "", now: datetime | None = None) -> Verification:
     """Compare each log entry with its name, its place, the entries it names, and what git had since a revision.
 
-    An edited entry does not fit the hash in its name; one that was deleted is seen with `since` only. Entries may be
-    dated up to 24 hours after `now`, the present time unless given. InputError as for `history_problems`.
+    An edited entry, or stamp of a preview, does not fit the hash in its name; one that was deleted is seen with `since`
+    only. Entries may be dated up to 24 hours after `now`, the present time unless given. InputError as for
+    `history_problems`.
     """
     folder = adjudications / "entries"
     paths = files_below(folder, ".yaml")
@@ -94,9 +95,19 @@ def verify_log(adjudications: Path, *, since: str = "", now: datetime | None = N
         if entry is not None:
             entries[path.stem] = entry
     problems += [f"{folder}: {told}" for told in relation_problems(entries, load_rule(adjudications).rule)]
+    problems += [told for path in files_below(adjudications / "previews", ".yaml") for told in _stamp_problems(path)]
     if since:
         problems += history_problems(adjudications, since)
     return Verification(len(paths), problems)
+
+
+def _stamp_problems(path: Path) -> list[str]:
+    """What is wrong with the stamp of a preview: it is as it was written where its name fits its bytes."""
+    if path.is_symlink():
+        return [f"{path}: is a link: a stamp stands in the log itself; put the file there"]
+    if sha256_of(path)[:12] != path.stem.rsplit("-", 1)[-1]:
+        return [f"{path}: its hash does not fit its name: it differs from what was written; restore it"]
+    return []
 
 
 def _strays(folder: Path, known: set[Path]) -> list[str]:
