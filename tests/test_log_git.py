@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from evallib._assets import rule_file
 from evallib.adjudication import make_difference, make_reading, make_resolution, strict_word
 from evallib.cli import main
 from evallib.entries import Plan, Stratum, Withdrawal
@@ -64,7 +66,7 @@ def two(tmp_path: Path) -> Repository:
     home.mkdir()
     git(home, "init", "-q", "-b", "main")
     (home / "adjudications/entries").mkdir(parents=True)
-    (home / "adjudications/RULE.yaml").write_text("rule: one sentence\n")
+    shutil.copy(rule_file(), home / "adjudications")
     read(home, run, "Ann", "c-1", "pass")
     commit(home, "start")
     for name in ("ann", "bo"):
@@ -356,3 +358,12 @@ def test_without_git_it_says_so(two: Repository, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="git cannot be run"):
         verify_log(two[0] / "adjudications", since="main")
+
+
+def test_a_rule_that_cannot_be_read_is_told_and_the_log_is_verified_all_the_same(tmp_path: Path) -> None:
+    log = tmp_path / "adjudications"
+    read(tmp_path, stored_run(tmp_path / "data", {"c-1": ["five"]}), "Ann", "c-1", "pass")
+    (log / "RULE.yaml").write_text("rule: one sentence\n")
+    found = verify_log(log)
+    assert found.checked == 2
+    assert ["RULE.yaml, line 1 (rule)" in told for told in found.problems] == [True]

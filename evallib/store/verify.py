@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from evallib._assets import rule_file
 from evallib.entries import Rescoring
-from evallib.errors import EvallibError
-from evallib.rule import load_rule
+from evallib.errors import EvallibError, InputError
+from evallib.rule import Rule, load_rule
 from evallib.store.files import abandoned_below, files_below, sha256_of
 from evallib.store.guard import file_problems, relation_problems
 from evallib.store.history import history_problems
@@ -94,11 +95,20 @@ def verify_log(adjudications: Path, *, since: str = "", now: datetime | None = N
         problems += told
         if entry is not None:
             entries[path.stem] = entry
-    problems += [f"{folder}: {told}" for told in relation_problems(entries, load_rule(adjudications).rule)]
+    rule, wrong = _rule_of(adjudications)
+    problems += [*wrong, *(f"{folder}: {told}" for told in relation_problems(entries, rule))]
     problems += [told for path in files_below(adjudications / "previews", ".yaml") for told in _stamp_problems(path)]
     if since:
         problems += history_problems(adjudications, since)
     return Verification(len(paths), problems)
+
+
+def _rule_of(adjudications: Path) -> tuple[Rule, list[str]]:
+    """The log's rule; where it cannot be read, the one that comes with evallib, and what is wrong."""
+    try:
+        return load_rule(adjudications).rule, []
+    except InputError as error:
+        return load_rule(rule_file().parent).rule, [str(error)]
 
 
 def _stamp_problems(path: Path) -> list[str]:
