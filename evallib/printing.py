@@ -298,7 +298,8 @@ def _first(numbers: Sequence[int]) -> str:
 def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
     """What a changed suite says of the answers beside it that people read."""
     if tried is None:
-        return ["no answers that people read lie beside the new suite (`evallib regressions`): none were tried"]
+        beside = "no answers that people read lie beside the new suite (`evallib regressions`)"
+        return [f"{beside}: only the bad ones that the log names were tried"]
     counts = f"{tried['tried']} of {counted(tried['answers'], 'answer')} that people read were tried"
     return [counts, *(f"still wrong: {said}" for said in tried["still_wrong"]), *tried["untried"]]
 
