@@ -310,6 +310,8 @@ def _completions(
                 raise trouble
             yield 1
         count -= len(troubles)
+        if count and until is not None and time.monotonic() >= until:
+            raise TimeoutError
 
 
 def _plan(  # noqa: PLR0917  # all that is written down before the first sample

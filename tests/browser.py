@@ -226,11 +226,18 @@ class Desk:
         self.wait_ready()
 
     def wait_ready(self) -> None:
-        """Wait until the kernel is idle and JupyterLab has given the notebook the focus."""
-        self.page.wait_for_function(
+        """Wait until the kernel is idle and the notebook has the focus; a host that never gives it is opened again."""
+        ready = (
             "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
             " && document.activeElement?.closest('.jp-Notebook')"
         )
+        from playwright.sync_api import TimeoutError  # noqa: A004 - playwright's own
+
+        try:
+            self.page.wait_for_function(ready, timeout=PATIENCE_MS / 3)
+        except TimeoutError:
+            self.page.reload(wait_until="commit")
+            self.page.wait_for_function(ready)
 
     def close(self) -> None:
         """Close the page and its context, unless the browser is gone."""
