@@ -280,6 +280,13 @@ def show_and_mask(desk):
 def read_a_check_and_skip(desk):
     desk.press("c")
     desk.wait_for("h3", "t-002 · 2 · policy")
+    desk.press("p", "Escape")
+    assert desk.text(".status") == desk.text(".next") == "Choose; then say why where you differ."
+    desk.press("Escape")
+    desk.wait_for(".status", "The whole answer again.")
+    assert "policy" not in desk.text("h3")
+    desk.press("c")
+    desk.wait_for("h3", "t-002 · 2 · policy")
     desk.press("p", "Enter")
     desk.wait_for(".status", "Recorded pass of t-002 · 2 · policy")
     desk.press("s")

@@ -275,7 +275,7 @@ class ReviewWidget(anywidget.AnyWidget):
             lines = [visible(line) for line in session.history(item)]
             return {
                 "lines": lines,
-                "says": f"{counted(len(lines), 'entry', 'entries')} above the answer; h hides them.",
+                "says": f"{counted(len(lines), 'entry', 'entries')} above the answer; h hides the history.",
             }
         if what == "unmask":
             return {
@@ -287,7 +287,10 @@ class ReviewWidget(anywidget.AnyWidget):
             return {"sheet": whole, "says": "All of the answer is here."}
         if what == "check":
             other = session.next_check(item)
-            return {"sheet": self._sheet(other), "says": f"Now reading {other.name}."}
+            return {
+                "sheet": self._sheet(other),
+                "says": f"Now reading {other.name}{'; Esc goes back to the answer' * bool(other.check)}.",
+            }
         raise InputError(f"{what!r} is nothing that this screen can show")
 
     def _progress(self) -> str:

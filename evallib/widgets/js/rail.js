@@ -115,5 +115,5 @@ function makeRail(legend, act) {
     return sheet.blind ? "Saved at once; then strict's verdict is shown." : "Choose; then say why where you differ.";
   }
 
-  return { element, reason, draw, fill: (sheet, open) => grounds.replaceChildren(...groundsOf(sheet, open)), grounds };
+  return { element, reason, next, draw, fill: (sheet, open) => grounds.replaceChildren(...groundsOf(sheet, open)), grounds };
 }

@@ -200,7 +200,7 @@ function render({ model, el }) {
     if (phase() !== "read" && !draft.reading) return say("Already read: a amends your reading.", "ask");
     if (reading !== "unsure" && sheet.blind) return send({ kind: "decide", reading });
     change({ reading, cause: "", reason: draft.reason ?? "" });
-    return say(rail.element.querySelector(".next").textContent);
+    return say(rail.next.textContent);
   }
 
   function choose(index) {
@@ -308,7 +308,14 @@ function render({ model, el }) {
     if (!frame.help.hidden) frame.help.hidden = true;
     else if (activeField()) frame.facets.value = words; // leaves the box, and nothing that was chosen
     else if (view.kind !== "answer") toggleView(view.kind);
-    else if (sheet && (draft.amending || draft.reading)) change({ amending: false, reading: "", cause: "" });
+    else if (sheet && (draft.amending || draft.reading)) {
+      change({ amending: false, reading: "", cause: "" });
+      say(rail.next.textContent);
+    } else if (aside) {
+      moveTo(at);
+      draw();
+      say("The whole answer again.");
+    }
     focusRoot();
   }
 
