@@ -15,7 +15,6 @@ from evallib.judging import Jury
 from evallib.locks import standing_locks
 from evallib.records import Verdict, digest
 from evallib.rescoring.changes import (
-    criteria_digests,
     listed_changes,
     refuse_invented,
     refuse_misnamed_fix,
@@ -25,7 +24,7 @@ from evallib.rescoring.entry import load_rescoring, refuse_misnamed, rescoring_l
 from evallib.rescoring.flips import Flip, held_against_readings
 from evallib.rescoring.lessons import Tried, tried
 from evallib.rescoring.licences import licensed_by_own_reading_only, refuse_unlicensed
-from evallib.rescoring.looks import seen_in_rescorings
+from evallib.rescoring.looks import leave_stamp, predicted_late
 from evallib.rescoring.recomputing import RescoredRun, refuse_other_questions, rescore_run
 from evallib.rescoring.rejudging import to_be_asked
 from evallib.rescoring.rules import (
@@ -45,7 +44,7 @@ from evallib.rule import Rule, RuleInForce, load_rule
 from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
-from evallib.store.log import entry_bytes, log_path, now, preview_stamps, stamp_preview, view_name
+from evallib.store.log import entry_bytes, log_path, logs_of, now, view_name
 from evallib.store.staged import StagedRescoring
 from evallib.suite import Suite, load_suite, parse_suite
 
@@ -222,20 +221,13 @@ def said_against(at: Session, entry: Rescoring | None, rescored: Sequence[Rescor
     return tuple(dict.fromkeys(str(error) for error in told))
 
 
-def stamp(at: Session, entry: Rescoring | None) -> None:
+def stamp(at: Session, entry: Rescoring | None, rescored: Sequence[RescoredRun]) -> None:
     """Leave a stamp that flips were seen, and what the entry, where there was one, expected then."""
-    expects = _expected(entry) if entry else digest([], 16)
-    criteria = criteria_digests(at.runs, at.suite)
-    stamp_preview(at.adjudications, at.suite.digest, entry.slug if entry else "", expects, criteria)
-
-
-def _expected(entry: Rescoring) -> str:
-    return digest([e.model_dump() for e in entry.expects], 16)
+    flips = [flip for one in rescored for flip in one.flips]
+    leave_stamp(at.runs, at.suite, entry, flips, logs_of(at.runs, at.adjudications))
 
 
 def _stamped(at: Session, written: Rescoring) -> Rescoring:
-    expects, criteria = _expected(written), criteria_digests(at.runs, at.suite)
-    seen = preview_stamps(at.adjudications, at.suite.digest, written.slug, criteria)
     return written.model_copy(
         update={
             "time": now(),
@@ -243,8 +235,7 @@ def _stamped(at: Session, written: Rescoring) -> Rescoring:
             "suite_digest": at.suite.digest,
             "rule_digest": at.rule.digest,
             "own_readings_only": licensed_by_own_reading_only(at.runs, written, at.log, at.rule),
-            "predicted_after_preview": any(stamp != expects for stamp in seen)
-            or seen_in_rescorings(at.runs, at.suite, written, at.log),
+            "predicted_after_preview": predicted_late(at.runs, at.suite, written, at.log, at.adjudications),
         }
     )
 
@@ -312,7 +303,7 @@ def _refuse_told(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun])
     if told is None and not at.accepted and len(unread) > entry.unread:
         told = InputError(unread_words(unread))
     if told is not None:
-        stamp(at, entry)
+        stamp(at, entry, rescored)
         raise told
 
 
@@ -345,6 +336,8 @@ def _written_beside(at: Session, entry: Rescoring, override: Override | None = N
         rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
         entry = entry.model_copy(update={"runs": rows})
         logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)
+        flips = [flip for one in rescored for flip in one.flips]
+        leave_stamp(at.runs, at.suite, entry, flips, logs_of(at.runs, at.adjudications)[1:])
         return Rescored(entry, rescored, logged, *_asked(at.jury), at.in_force.said(), regressions=at.read.told)
 
 

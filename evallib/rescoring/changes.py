@@ -19,6 +19,7 @@ __all__ = [
     "criteria_digests",
     "decides_alike",
     "listed_changes",
+    "recording",
     "refuse_invented",
     "refuse_misnamed_fix",
     "refuse_unlisted",
@@ -70,6 +71,12 @@ def criteria_digests(runs: Sequence[Run], suite: Suite) -> list[str]:
             checks = {name: [b.check.criteria() for b in suite.bound[name]] for name in cases}
             known[cases] = digest([suite.pass_rule, checks], 16)
     return [known[tuple(run.plan["cases"])] for run in runs]
+
+
+def recording(run: Run) -> tuple[object, ...]:
+    """What the answers of a run are known by: the records they were imported from, whatever their id; else its id."""
+    source = run.plan.get("source") or {}
+    return (source["sha256"], source.get("set")) if source.get("sha256") else (run.id,)
 
 
 def listed_changes(entry: Rescoring, suite: Suite) -> set[tuple[str, str]]:

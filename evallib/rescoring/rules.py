@@ -9,7 +9,7 @@ from evallib.entries import Accepted, Lock, Override, Rescoring, entry_text
 from evallib.errors import InputError
 from evallib.locks import covering
 from evallib.records import Verdict
-from evallib.rescoring.changes import decides_alike
+from evallib.rescoring.changes import decides_alike, recording
 from evallib.rescoring.flips import Flip
 from evallib.rescoring.turned import deciding_changes
 from evallib.reviewer import reviewer_name
@@ -69,10 +69,8 @@ def refuse_twins(runs: Sequence[Run]) -> None:
     """One recording under two ids counts its flips twice."""
     seen: dict[tuple[object, ...], str] = {}
     for run in runs:
-        source = run.plan.get("source") or {}
-        content = (source.get("sha256"), source.get("set"))
-        if source.get("sha256") and seen.setdefault(content, run.id) != run.id:
-            raise InputError(f"runs {seen[content]!r} and {run.id!r} are imports of the same records; name one of them")
+        if (first := seen.setdefault(recording(run), run.id)) != run.id:
+            raise InputError(f"runs {first!r} and {run.id!r} are imports of the same records; name one of them")
 
 
 def flip_problems(
