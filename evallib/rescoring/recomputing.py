@@ -20,7 +20,7 @@ from evallib.scoring import score_samples
 from evallib.store import Run
 from evallib.suite import BoundCheck, Suite
 
-__all__ = ["Kept", "RescoredRun", "refuse_other_questions", "rescore_run"]
+__all__ = ["Kept", "RescoredBatch", "RescoredRun", "refuse_other_questions", "rescore_run", "rescored_batch"]
 
 _COUNTS_FROM = Verdict._fields.index("critical")
 
@@ -100,7 +100,7 @@ def _batches(run: Run, suite: Suite, jury: Jury | None, kept: Kept) -> Iterator[
     kept_checks = kept.of(run)
     for samples, before in run.batches():
         with collector_paused():
-            after, carried, late = _rescored(run, samples, before, suite, kept_checks, jury)
+            after, carried, late = rescored_batch(run, samples, before, suite, kept_checks, jury)
             strict, rescored = words_of(samples, before, run.suite.pass_rule), words_of(samples, after, suite.pass_rule)
             yield Batch(samples, before, after, strict, rescored, carried, late)
             del after, before, samples, strict, rescored
@@ -118,7 +118,7 @@ def _outdated(run: Run, verdicts: Sequence[Verdict]) -> set[tuple[str, int, str]
     return {(v.case_id, v.sample, v.check_id) for v in late}
 
 
-class _Rescored(NamedTuple):
+class RescoredBatch(NamedTuple):
     """The verdicts on some samples, in their order."""
 
     verdicts: list[Verdict]
@@ -128,14 +128,16 @@ class _Rescored(NamedTuple):
     """As in `RescoredRun`."""
 
 
-def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
+def rescored_batch(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
     run: Run,
     samples: Sequence[Sample],
     before: Sequence[Verdict],
     suite: Suite,
     kept_checks: Mapping[str, list[BoundCheck]],
-    jury: Jury | None,
-) -> _Rescored:
+    jury: Jury | None = None,
+    stands: Mapping[tuple[str, int, str], Verdict] | None = None,
+) -> RescoredBatch:
+    """The verdicts on some samples under `suite`; those in `stands` are taken as they are, nothing runs."""
     strict = {(v.case_id, v.sample, v.check_id): v for v in before}
     errored = {s.key for s in samples if s.status in ERROR_STATUSES}
     sound = [s for s in samples if s.key not in errored]
@@ -149,10 +151,10 @@ def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
                 carried[key] = verdict
     judged = rejudge(run, suite, sound, strict, jury)
     carried |= judged.carried
-    verdicts = score_samples(suite, sound, judged.computed, carried=carried)
+    verdicts = score_samples(suite, sound, judged.computed, carried={**carried, **(stands or {})})
     place = {sample.key: number for number, sample in enumerate(samples)}
     ordered = sorted(verdicts, key=lambda v: place[v.case_id, v.sample])
-    return _Rescored(ordered, len(carried), {check_id for *_, check_id in outdated})
+    return RescoredBatch(ordered, len(carried), {check_id for *_, check_id in outdated})
 
 
 class Kept:

@@ -26,6 +26,9 @@ class Verification(NamedTuple):
 
     checked: int
     problems: list[str]
+    computed: int = 0
+    """Verdicts that were computed anew, of so many `verdicts`."""
+    verdicts: int = 0
 
 
 def verify_run(run: Run, adjudications: Path) -> Verification:
