@@ -138,7 +138,7 @@ def test_what_is_to_be_held_against_a_rescoring_stands_in_changelog_and_readme(b
         said = (bundle / name).read_text().replace("\\", "")
         assert "licensed by nobody's reading but its author's own" in said
         assert f"cites {cited}, which was taken back since" in said
-        assert "made under another rule than the one that holds now: only its digest is kept, " in said
+        assert "made under another rule than the one that holds now: its text is RULE.yaml beside the rescored" in said
     assert prove(bundle, redraw=False).problems == []
 
 

@@ -35,7 +35,11 @@ def verify(given: argparse.Namespace) -> int:
         anew = anew.with_more(Upheld(unseen_use(found, entries))).with_more(upheld(found, entries))
     problems += anew.problems
     print_lines(problems)
-    print_lines(f"note: {one}" for one in leftovers(runs[0].folder if one_run else folder, adjudications))
+    notes = [
+        *leftovers(runs[0].folder if one_run else folder, adjudications),
+        *_inside_locks(adjudications, log.problems),
+    ]
+    print_lines(f"note: {one}" for one in notes)
     count = sum(check.checked for check in checks)
     if problems:
         raise InputError(
@@ -54,6 +58,19 @@ def verify(given: argparse.Namespace) -> int:
             f"not verified, because incomplete: {', '.join(r.folder.name for r in open_)}; resume them first"
         )
     return 0
+
+
+def _inside_locks(adjudications: Path, unread: list[str]) -> list[str]:
+    """A sentence for each rescoring that was made while a lock held its runs; none where the log cannot be read."""
+    from evallib.entries import Rescoring
+    from evallib.locks import made_inside
+    from evallib.store import read_log
+
+    log = [] if unread else read_log(adjudications)
+    made = [(id_, entry) for id_, entry in log if isinstance(entry, Rescoring)]
+    return [
+        f"{id_} was made while lock {lock} held its runs" for id_, entry in made for lock in made_inside(entry, log)
+    ]
 
 
 def _verify_bundle(folder: Path) -> int:

@@ -15,10 +15,12 @@ from evallib.judging import Jury
 from evallib.locks import standing_locks
 from evallib.records import Verdict, digest
 from evallib.rescoring.changes import (
+    became,
     listed_changes,
     refuse_invented,
     refuse_misnamed_fix,
     refuse_unlisted,
+    reworded,
 )
 from evallib.rescoring.entry import load_rescoring, refuse_misnamed, rescoring_label
 from evallib.rescoring.flips import Flip, held_against_readings
@@ -38,7 +40,7 @@ from evallib.rescoring.rules import (
     refuse_without_prediction,
     unread_words,
 )
-from evallib.rescoring.turned import still_turned, unlisted_words
+from evallib.rescoring.turned import still_turned, unlisted_words, untested
 from evallib.reviewer import reviewer_name
 from evallib.rule import Rule, RuleInForce, load_rule
 from evallib.standing import standing_readings
@@ -104,12 +106,24 @@ def told(entry: Rescoring | None, runs: Sequence[RescoredRun]) -> dict[str, Any]
         "unpublished": [one.run.id for one in runs if one.run.suite.recorded],
         "turned_without_flip": [t for one in runs for t in still_turned(one.run.id, one.turned, one.flips)],
         "in_no_flip": _in_no_flip(entry, runs) if entry else [],
+        "untested": _untested(entry, runs) if entry else [],
+        "reworded": sorted({name for one in runs for name in reworded(one.run, one.suite, entry)}) if entry else [],
+        "never_failed": [
+            {"run": one.run.id, "case_id": case, "check": check} for one in runs for case, check in one.never_failed
+        ],
         "unexpected": [flip for flip in flips if not flip["expected"]] if entry else [],
         "missed": [missed for one in runs for missed in one.missed],
         "elsewhere": [e.model_dump() for e in expects if e.run not in here],
         "reverse": [flip for flip in flips if flip["to"] == "fail"],
         "unread": [flip for flip in flips if flip["read"] == "unread"],
     }
+
+
+def _untested(entry: Rescoring, runs: Sequence[RescoredRun]) -> list[str]:
+    """The changes of which nothing that is at hand shows what they do, in words."""
+    cases = {case for one in runs for case in one.run.plan["cases"]}
+    turned, before = [t for one in runs for t in one.turned], {v for one in runs for v in one.strict}
+    return untested(entry, runs[0].suite, cases, turned, before) if runs else []
 
 
 def _in_no_flip(entry: Rescoring, runs: Sequence[RescoredRun]) -> list[dict[str, str]]:
@@ -234,6 +248,7 @@ def _stamped(at: Session, written: Rescoring) -> Rescoring:
             "written_digest": digest(written.model_dump(mode="json")),
             "suite_digest": at.suite.digest,
             "rule_digest": at.rule.digest,
+            "became": became(at.suite, written),
             "own_readings_only": licensed_by_own_reading_only(at.runs, written, at.log, at.rule),
             "predicted_after_preview": predicted_late(at.runs, at.suite, written, at.log, at.adjudications),
         }
@@ -333,20 +348,22 @@ def _written_beside(at: Session, entry: Rescoring, override: Override | None = N
             stack.callback(staged[-1].discard)
         rescored = tuple(at.computed(one.run, entry, one.write) for one in staged)
         _refuse_told(at, entry, rescored)
-        rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
-        entry = entry.model_copy(update={"runs": rows})
-        logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)
+        kept = {"suite.yaml": at.text, "RULE.yaml": at.in_force.path.read_bytes()}
+        rows = tuple(_entry_row(one, table.sha256(), kept) for one, table in zip(rescored, staged, strict=True))
+        entry = entry.model_copy(update={"runs": rows, "untested": tuple(_untested(entry, rescored))})
+        logged = publish_rescoring(at.adjudications, entry, kept, staged, override=override)
         flips = [flip for one in rescored for flip in one.flips]
         leave_stamp(at.runs, at.suite, entry, flips, logs_of(at.runs, at.adjudications)[1:])
         return Rescored(entry, rescored, logged, *_asked(at.jury), at.in_force.said(), regressions=at.read.told)
 
 
-def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str, Any]:
+def _entry_row(one: RescoredRun, sha256: str, kept: Mapping[str, bytes]) -> Mapping[str, Any]:
     return {
         "run": one.run.id,
         "strict_sha256": sha256_of(one.run.folder / "verdicts.parquet"),
         "verdicts_sha256": sha256,
-        "suite_sha256": hashlib.sha256(suite_text).hexdigest(),
+        "suite_sha256": hashlib.sha256(kept["suite.yaml"]).hexdigest(),
+        "rule_sha256": hashlib.sha256(kept["RULE.yaml"]).hexdigest(),
         "recomputed": one.recomputed,
         "carried": one.carried,
         "outdated": list(one.outdated),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,6 +30,8 @@ class RescoredRun:
     """What became of one run under changed criteria."""
 
     run: Run
+    suite: Suite
+    """With the changed criteria."""
     recomputed: int
     carried: int
     flips: tuple[Flip, ...]
@@ -43,6 +45,10 @@ class RescoredRun:
     """The verdicts that are others than before, whether their samples flipped or not."""
     unlisted: Turned | None = None
     """The first of them on a check that the entry does not list for its case."""
+    strict: frozenset[tuple[str, str, bool]] = frozenset()
+    """(check, case, passed) of the strict verdicts of checks that the entry lists, of all where they are recorded."""
+    never_failed: tuple[tuple[str, str], ...] = ()
+    """(case, check) of what is computed in the place of recorded verdicts and failed no answer, before or after."""
 
 
 def rescore_run(
@@ -72,10 +78,12 @@ def rescore_run(
     outdated: set[str] = set()
     turned: list[Turned] = []
     recorded = has_recorded(run)
+    seen = _Seen(recorded, {change.check for change in entry.changes} if entry else set())
     for batch in _batches(run, suite, jury, kept or Kept(suite)):
         found = list(find_flips(run, suite, batch, expected))
         see(batch, found)
         turned += turned_verdicts(batch, recorded=recorded)
+        seen.add(batch)
         flips += found
         outdated |= batch.outdated
         told_of = {key: way for key, way in ways.items() if key[0] not in outdated}
@@ -87,7 +95,33 @@ def rescore_run(
     missed = missed_flips(run, expects, flips)
     unlisted = _first_unlisted(turned, entry, suite, outdated) if entry else None
     late = tuple(sorted(outdated))
-    return RescoredRun(run, recomputed, carried, tuple(flips), missed, late, against, tuple(turned), unlisted)
+    return RescoredRun(
+        run, suite, recomputed, carried, tuple(flips), missed, late, against, tuple(turned), unlisted,
+        frozenset(seen.strict), seen.never_failed(),
+    )  # fmt: skip
+
+
+class _Seen:
+    """Which verdicts there were: of recorded ones and of what is computed in their place, or of the listed checks."""
+
+    def __init__(self, recorded: bool, listed: Collection[str]) -> None:  # noqa: FBT001  # the fact itself, no switch
+        self._recorded, self._listed = recorded, listed
+        self.strict: set[tuple[str, str, bool]] = set()
+        self._computed: set[tuple[str, str, bool]] = set()
+
+    def add(self, batch: Batch) -> None:
+        """Look at some thousand samples."""
+        for v in batch.before if self._recorded or self._listed else ():
+            if v.passed is not None and (self._recorded or v.check_id in self._listed):
+                self.strict.add((v.check_id, v.case_id, v.passed))
+        for v in batch.after if self._recorded else ():
+            if v.passed is not None and v.origin == "computed":
+                self._computed.add((v.check_id, v.case_id, v.passed))
+
+    def never_failed(self) -> tuple[tuple[str, str], ...]:
+        """(case, check) in order of both."""
+        failed = {one[:2] for one in self.strict | self._computed if not one[2]}
+        return tuple(sorted((case, check) for check, case in {one[:2] for one in self._computed} - failed))
 
 
 def _first_unlisted(turned: Sequence[Turned], entry: Rescoring, suite: Suite, outdated: set[str]) -> Turned | None:

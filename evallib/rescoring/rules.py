@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from evallib.entries import Accepted, Lock, Override, Rescoring, entry_text
+from evallib.entries import Accepted, Lock, Override, Rescoring, entry_text, says_nothing
 from evallib.errors import InputError
 from evallib.locks import covering
 from evallib.records import Verdict
@@ -140,7 +140,7 @@ def make_override(
     InputError when there are none, reason or author is missing, the rule does not name the author, or asks for another
     than the entry's.
     """
-    if not given.reason.strip():
+    if says_nothing(given.reason):
         raise InputError("an override needs a reason; give --override REASON")
     author = reviewer_name(given.by)
     if not unread:

@@ -8,7 +8,7 @@ import re
 import shutil
 import stat
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -138,12 +138,12 @@ def entry_of(path: Path) -> Entry:
 def publish_rescoring(
     adjudications: Path,
     entry: Rescoring,
-    suite_text: bytes,
+    files: Mapping[str, bytes],
     staged: Sequence[StagedRescoring],
     *,
     override: Override | None = None,
 ) -> LoggedEntry:
-    """Write a rescoring beside each of its runs, and its entry into the log: the same bytes in both places.
+    """Write a rescoring and its `files` beside each of its runs, and its entry into the log: in both places the same.
 
     The folders come first, then the override it cites, the entry in the log last, so that what the log names is there.
     Where anything fails, all of it is taken back; what a kill left of the same rescoring is put aside first.
@@ -157,7 +157,7 @@ def publish_rescoring(
         try:
             with staged_file(path, content) as publish:
                 for one in staged:
-                    made.append(one.publish({"entry.yaml": content, "suite.yaml": suite_text}))  # noqa: PERF401
+                    made.append(one.publish({"entry.yaml": content, **files}))  # noqa: PERF401
                 if override is not None:
                     beside = log_path(adjudications, override, accepted := entry_bytes(override))
                     write_new(beside, accepted)
