@@ -308,9 +308,12 @@ def _first(numbers: Sequence[int]) -> str:
 def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
     """What a changed suite says of the answers beside it that people read."""
     if tried is None:
-        beside = "no answers that people read lie beside the new suite (`evallib regressions`)"
-        return [f"{beside}: only the bad ones that the log names were tried"]
+        return [
+            "no answers that people read lie beside the new suite (`evallib regressions`), and the log has none to try"
+        ]
+    beside = f"{tried['of_the_log']} of them of the log, not kept beside the suite (`evallib regressions`)"
     counts = f"{tried['tried']} of {counted(tried['answers'], 'answer')} that people read were tried"
+    counts += f"; {beside}" * bool(tried["of_the_log"])
     return [counts, *(f"still wrong: {said}" for said in tried["still_wrong"]), *tried["untried"]]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evallib.entries import Change, Lock, Override, Rescoring
+from evallib.entries import Change, Lock, Override, Reading, Rescoring, Resolution
 from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.locks import standing_locks
@@ -38,6 +38,7 @@ from evallib.rescoring.rules import (
     refuse_locked,
     refuse_twins,
     refuse_without_prediction,
+    turned_against,
     unread_words,
 )
 from evallib.rescoring.turned import still_turned, unlisted_words, untested
@@ -297,6 +298,9 @@ def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError
 
 def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun]) -> Iterator[InputError]:
     """What a rescoring is refused for once it is computed, but for unread flips: the first of each run."""
+    read: dict[str, set[str]] = {}
+    for reading in (e for _, e in at.log if isinstance(e, Reading | Resolution) and e.check):
+        read.setdefault(reading.run, set()).add(reading.check)
     for one in rescored:
         if (verdict := one.against) is not None:
             yield InputError(against_words(verdict, one.run.id, entry))
@@ -305,6 +309,8 @@ def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun
             yield problem
         elif one.unlisted is not None:
             yield InputError(unlisted_words(one.unlisted, one.run.id))
+        elif against := turned_against(one.run, one.turned, at.log, read.get(one.run.id, ())):
+            yield against
     yield from map(InputError, at.read.unkept)
 
 

@@ -11,9 +11,10 @@ from evallib.locks import covering
 from evallib.records import Verdict
 from evallib.rescoring.changes import decides_alike, recording
 from evallib.rescoring.flips import Flip
-from evallib.rescoring.turned import deciding_changes
+from evallib.rescoring.turned import Turned, deciding_changes
 from evallib.reviewer import reviewer_name
 from evallib.rule import Rule, same_person
+from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run
 from evallib.suite import Suite
 
@@ -26,6 +27,7 @@ __all__ = [
     "refuse_locked",
     "refuse_twins",
     "refuse_without_prediction",
+    "turned_against",
     "unread_words",
 ]
 
@@ -101,6 +103,22 @@ def flip_problems(
                 f"{becomes} from pass: {missing}; a flip back must be expected in the entry and read, and no override "
                 "accepts it"
             )
+
+
+def turned_against(
+    run: Run, turned: Iterable[Turned], log: Sequence[LoggedEntry], read: Collection[str]
+) -> InputError | None:
+    """What is said of the first verdict that fails now, and that a person read as a pass; `read` are checks so read."""
+    suspects = [turn for turn in turned if turn.after == "fail" and turn.check in read]
+    standing = standing_readings(run, log).by_item if suspects else {}
+    for turn in suspects:
+        stand = standing.get((turn.case_id, turn.sample, turn.check))
+        if stand is not None and stand.state == "pass":
+            return InputError(
+                f"check {turn.check!r} on sample {turn.sample} of case {turn.case_id!r} of run {run.id!r} would "
+                f"become fail, and {stand.entries[0].id} reads it as pass; change the criterion so that it agrees"
+            )
+    return None
 
 
 def against_words(verdict: Verdict, run: str, entry: Rescoring) -> str:
