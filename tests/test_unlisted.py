@@ -121,7 +121,7 @@ def test_a_check_in_the_place_of_a_recorded_one_that_never_failed_is_told(record
     """No verdict turns where such a check lets everything pass: nobody can tell whether it was weakened."""
     gutted = WIDER.replace("max_words: 5", "max_words: 5000")
     done = recorded.rescore([recorded.read()], there(ENTRY), gutted).as_dict()
-    assert done["never_failed"] == [{"run": "there", "case_id": case, "check": "short"} for case in ("c-1", "c-2")]
+    assert done["never_failed"] == [{"case_id": case, "check": "short"} for case in ("c-1", "c-2")]
     assert "2 checks" in "".join(line for line in rescored_lines(done) if "weakened" in line)
 
 

@@ -109,15 +109,22 @@ def told(entry: Rescoring | None, runs: Sequence[RescoredRun]) -> dict[str, Any]
         "in_no_flip": _in_no_flip(entry, runs) if entry else [],
         "untested": _untested(entry, runs) if entry else [],
         "reworded": sorted({name for one in runs for name in reworded(one.run, one.suite, entry)}) if entry else [],
-        "never_failed": [
-            {"run": one.run.id, "case_id": case, "check": check} for one in runs for case, check in one.never_failed
-        ],
+        "never_failed": _never_failed(runs),
         "unexpected": [flip for flip in flips if not flip["expected"]] if entry else [],
         "missed": [missed for one in runs for missed in one.missed],
         "elsewhere": [e.model_dump() for e in expects if e.run not in here],
         "reverse": [flip for flip in flips if flip["to"] == "fail"],
         "unread": [flip for flip in flips if flip["read"] == "unread"],
     }
+
+
+def _never_failed(runs: Sequence[RescoredRun]) -> list[dict[str, str]]:
+    """What is computed in the place of recorded verdicts and failed no answer, before or after: it may be weaker."""
+    failed = {seen[:2] for one in runs for seen in one.strict | one.computed if not seen[2]}
+    computed = {seen[:2] for one in runs for seen in one.computed}
+    return [
+        {"case_id": case, "check": check} for case, check in sorted((case, name) for name, case in computed - failed)
+    ]
 
 
 def _untested(entry: Rescoring, runs: Sequence[RescoredRun]) -> list[str]:

@@ -47,8 +47,8 @@ class RescoredRun:
     """The first of them on a check that the entry does not list for its case."""
     strict: frozenset[tuple[str, str, bool]] = frozenset()
     """(check, case, passed) of the strict verdicts of checks that the entry lists, of all where they are recorded."""
-    never_failed: tuple[tuple[str, str], ...] = ()
-    """(case, check) of what is computed in the place of recorded verdicts and failed no answer, before or after."""
+    computed: frozenset[tuple[str, str, bool]] = frozenset()
+    """The same of the verdicts that were computed in the place of recorded ones."""
 
 
 def rescore_run(
@@ -97,7 +97,7 @@ def rescore_run(
     late = tuple(sorted(outdated))
     return RescoredRun(
         run, suite, recomputed, carried, tuple(flips), missed, late, against, tuple(turned), unlisted,
-        frozenset(seen.strict), seen.never_failed(),
+        frozenset(seen.strict), frozenset(seen.computed),
     )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ class _Seen:
     def __init__(self, recorded: bool, listed: Collection[str]) -> None:  # noqa: FBT001  # the fact itself, no switch
         self._recorded, self._listed = recorded, listed
         self.strict: set[tuple[str, str, bool]] = set()
-        self._computed: set[tuple[str, str, bool]] = set()
+        self.computed: set[tuple[str, str, bool]] = set()
 
     def add(self, batch: Batch) -> None:
         """Look at some thousand samples."""
@@ -116,12 +116,7 @@ class _Seen:
                 self.strict.add((v.check_id, v.case_id, v.passed))
         for v in batch.after if self._recorded else ():
             if v.passed is not None and v.origin == "computed":
-                self._computed.add((v.check_id, v.case_id, v.passed))
-
-    def never_failed(self) -> tuple[tuple[str, str], ...]:
-        """(case, check) in order of both."""
-        failed = {one[:2] for one in self.strict | self._computed if not one[2]}
-        return tuple(sorted((case, check) for check, case in {one[:2] for one in self._computed} - failed))
+                self.computed.add((v.check_id, v.case_id, v.passed))
 
 
 def _first_unlisted(turned: Sequence[Turned], entry: Rescoring, suite: Suite, outdated: set[str]) -> Turned | None:

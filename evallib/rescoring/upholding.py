@@ -38,7 +38,7 @@ class Upheld(NamedTuple):
 
     problems: list[str]
     computed: int = 0
-    """Verdicts that were computed anew and are the same, or are carried over from strict as they were."""
+    """Verdicts that were computed anew."""
     verdicts: int = 0
 
     @property
@@ -79,13 +79,14 @@ def upheld(run: Run, log: Sequence[LoggedEntry]) -> Upheld:
 
 
 def _strict(run: Run) -> Upheld:
-    again = _computable(run.suite, run.plan["cases"])
-    place, found = run.folder / "verdicts.parquet", Upheld([])
+    again, found = _computable(run.suite, run.plan["cases"]), Upheld([])
     try:
-        for samples, before in run.batches() if again else ():
+        if not again:
+            return Upheld([], 0, len(run.columns("verdicts", ["sample"])))
+        for samples, before in run.batches():
             stands = _standing(run.suite, again, samples, before)
             anew = score_samples(run.suite, samples, carried=stands)
-            found = found.with_more(_compared(run, place, anew, before, stands))
+            found = found.with_more(_compared(run, run.folder / "verdicts.parquet", anew, before, stands))
     except EvallibError as error:
         return Upheld([str(error)])
     return found.first
@@ -130,7 +131,8 @@ def _compared(
     unlike = ((v, was) for v, was in pairs if was is None or _COMPARED(v) != _COMPARED(was))
     first = next(unlike, None) or next(((None, was) for was in left.values()), None)
     told = [_unlike_words(run, place, *first)] if first else []
-    return Upheld(told, len(stored) - len(stands), len(stored))
+    computed = sum(bool(v.decides) and _key(v) not in stands for v in stored)
+    return Upheld(told, computed, len(stored))
 
 
 def _unlike_words(run: Run, place: Path, anew: Verdict | None, was: Verdict | None) -> str:
