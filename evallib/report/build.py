@@ -16,6 +16,7 @@ from evallib.caption import joined, short
 from evallib.costs import costs_of
 from evallib.errors import IncompleteError, InfrastructureError, InputError
 from evallib.figures import Figures, load_views
+from evallib.gate import Decision
 from evallib.prices import prices_for
 from evallib.printing import corrected_words, interval, number
 from evallib.report.junit import junit_xml
@@ -96,7 +97,8 @@ def build_report(order: ReportOrder) -> Path:
         _write_for_ci(opened, out, order.data)
         lines = [_view_line(figures) for figures in opened]
         minded, of = notices(opened[0].views[0]), joined([short(figures.summary()) for figures in opened])
-        page = html_page(run.id, lines, sections, notices=minded, caption=of)
+        decided = _decided(opened[0].decision())
+        page = html_page(run.id, lines, sections, decision=decided, notices=minded, caption=of)
         replace_file(path, page.encode())
         return path
 
@@ -170,19 +172,29 @@ def _taken_back(folder: Path) -> Iterator[None]:
         raise
 
 
+def _decided(decision: Decision) -> tuple[str, str]:
+    """The word of the gate, and whether it decides a release and by which rules."""
+    blocked = ", ".join(rule.rule for rule in decision.rules if not rule.passed)
+    kind = f"no release decision: {decision.why_no_release}" if decision.why_no_release else "the release decision"
+    return decision.decision, f"{f'by {blocked}; ' if blocked else ''}{kind}"
+
+
 def _view_line(figures: Figures) -> ViewLine:
-    """The headline of one view: pass rate with interval and counts, and what the gate says of it."""
-    summary, decision = figures.summary(), figures.decision()
-    passed = round(summary["pass_rate_micro"] * summary["planned"])
-    rate = f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}"
-    label = figures.label
-    why = "" if label else f": {decision.why_no_release}"
-    kind = "the release decision" if decision.release_decision else f"no release decision{why}"
-    errors = f", errors: {summary['errors']}" if summary["errors"] else ""
+    """One view: pass rate with interval and counts, and what the gate says of it."""
+    summary, rate = figures.summary(), figures.summary()["pass_rate_interval"]
+    k = list(summary["pass_at"])[-1]
+    cells = {
+        "pass rate, 95 %": f"{number(summary['pass_rate'])}{interval(rate)}",
+        "samples passed": f"{round(summary['pass_rate_micro'] * summary['planned'])} of {summary['planned']}",
+        "not scored": str(summary["errors"]),
+        f"pass@{k}": number(summary["pass_at"][k]),
+        f"pass^{k}": number(summary["pass_hat"][k]),
+        "mean score": number(summary["score_mean"]),
+        "gate": figures.decision().decision,
+    }
     if "corrected" in summary:
-        rate += f" (corrected by reading: {corrected_words(summary['corrected'])})"
-    said = f"{rate}, {passed} of {summary['planned']} samples passed{errors}; gate {decision.decision} ({kind})"
-    return ViewLine(figures.view, said, label)
+        cells["corrected by reading"] = corrected_words(summary["corrected"])
+    return ViewLine(figures.view, figures.label, cells, [summary["pass_rate"], *(rate or ())])
 
 
 def _name(run: Run, data: Path) -> str:
