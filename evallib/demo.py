@@ -12,7 +12,6 @@ from evallib._assets import recorded_run, suite_dir
 from evallib.adjudication import make_reading
 from evallib.caption import joined
 from evallib.errors import InputError
-from evallib.figures import Figures, load_views
 from evallib.panel import open_panel
 from evallib.printing import progress_bar, rescored_lines, views_table
 from evallib.rescoring.apply import load_rescoring, rescore
@@ -23,6 +22,7 @@ from evallib.strict_yaml import load_yaml
 from evallib.suite import load_suite
 from evallib.targets import open_target
 from evallib.targets.base import TargetOptions
+from evallib.views.figures import Figures, load_views
 
 __all__ = ["clear", "run_demo"]
 

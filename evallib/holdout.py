@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from evallib.errors import InputError
-from evallib.figures import Figures
 from evallib.statistics.unpaired import newcombe
+from evallib.views.figures import Figures
 
 __all__ = ["gap", "gap_lines"]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evallib.caption import judge_words
-from evallib.figures import Figures
 from evallib.metrics import per_case
 from evallib.printing import interval, number
 from evallib.stdout import counted
-from evallib.views import View
+from evallib.views.figures import Figures
+from evallib.views.load import View
 
 __all__ = ["notices", "story_rows"]
 

@@ -7,12 +7,12 @@ import pytest
 from evallib.adjudication import attach_published, explained, make_reading
 from evallib.entries import CAUSES, Reading, Withdrawal
 from evallib.errors import InputError
-from evallib.figures import load_figures
 from evallib.importers import PublishedReading
 from evallib.records import Sample
 from evallib.standing import standing_readings
 from evallib.store import Run, append_entry, read_log
-from evallib.views import open_view, outcomes_frame
+from evallib.views.figures import load_figures
+from evallib.views.load import open_view, outcomes_frame
 from tests.making import SUITE, stored_run
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evallib.cli import main
-from evallib.figures import Figures, load_figures
+from evallib.views.figures import Figures, load_figures
 
 ROOT = Path(__file__).resolve().parent.parent
 TICKETS = ROOT / "data" / "suites" / "tickets"

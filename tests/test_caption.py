@@ -12,10 +12,10 @@ import pytest
 from evallib.adjudication import make_reading
 from evallib.caption import Made, Origin, caption, joined
 from evallib.cli import main
-from evallib.figures import load_figures
 from evallib.metrics import summarise
 from evallib.records import POST_HOC_LABEL
 from evallib.store import append_entry
+from evallib.views.figures import load_figures
 from tests.making import SUITE, stored_run
 
 HOST = {"cpu": "Slow 1", "cores": 2, "memory_gib": 4.0, "os": "Linux"}

@@ -12,7 +12,7 @@ from tests.making import stored_run
 pytestmark = pytest.mark.browser
 
 CODE = """\
-from evallib.exhibits import open_exhibits
+from evallib.exhibits.run import open_exhibits
 exhibits = open_exhibits("r-1", data="data", adjudications="log")
 exhibits.gate()"""
 COUNT = """() => {

@@ -407,7 +407,7 @@ def test_an_interrupt_after_the_manifest_is_no_failure(
     assert "run a in" in said(capsys, "run", ".", "--target", "scripted", "--run-id", "a")
     monkeypatch.undo()
     os.chdir(home)
-    from evallib.figures import Figures
+    from evallib.views.figures import Figures
 
     summary = Figures.summary
 

@@ -148,7 +148,7 @@ def test_a_folder_that_may_not_be_entered_is_status_2(home: Path) -> None:
         for folder in (closed, closed / "data", closed / "data" / "runs"):
             folder.chmod(0o755)
         (closed / "data" / "runs" / "r-1").chmod(0)
-        code = "import os, sys, evallib.commands, evallib.demo, evallib.exhibits; from evallib.cli import main\n"
+        code = "import os, sys, evallib.commands, evallib.demo, evallib.exhibits.run; from evallib.cli import main\n"
         code += "os.getuid() or os.setuid(65534)\nsys.exit(main(sys.argv[1:]))"
         root = str(Path(__file__).resolve().parent.parent)
         for arguments in (["metrics", "r-1"], ["metrics", "nosuch"], ["demo"]):

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from evallib.cli import main
+from evallib.commands.comparison_lines import comparison_lines
 from evallib.comparison.compare import compare_runs
 from evallib.comparison.contexts import stale_build
-from evallib.comparison_lines import comparison_lines
-from evallib.figures import load_figures
 from evallib.locks import make_lock
 from evallib.provenance import build
 from evallib.store import Run, append_entry
+from evallib.views.figures import load_figures
 from tests.commandline import files, said
 from tests.making import SUITE, stored_run
 from tests.sources import SHARED, real

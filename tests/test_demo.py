@@ -7,7 +7,7 @@ import pytest
 from evallib.cli import main
 from evallib.demo import clear
 from evallib.errors import InputError
-from evallib.figures import load_views
+from evallib.views.figures import load_views
 
 
 def test_the_demo_runs_rescores_reads_gates_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

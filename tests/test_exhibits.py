@@ -11,12 +11,12 @@ import pytest
 from evallib.adjudication import make_reading
 from evallib.display import set_display, table_html
 from evallib.errors import InputError
-from evallib.exhibit_rows import flat_figures
-from evallib.exhibits import open_exhibits
-from evallib.figures import load_figures
+from evallib.exhibits.rows import flat_figures
+from evallib.exhibits.run import open_exhibits
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore
 from evallib.store import append_entry
+from evallib.views.figures import load_figures
 from tests.browser import small_run
 from tests.licensing import citing
 from tests.making import SUITE, stored_run

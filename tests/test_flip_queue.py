@@ -10,6 +10,7 @@ import pytest
 
 from evallib.adjudication import make_reading
 from evallib.cli import main
+from evallib.commands.preview_lines import queue_lines
 from evallib.concordance.selection import Selection
 from evallib.desk.flips import FlipQueue, queue_flips
 from evallib.desk.plans import draw_plan
@@ -17,7 +18,6 @@ from evallib.desk.queue import EVERYTHING
 from evallib.desk.session import ReviewSession
 from evallib.desk.sitting import NEWEST
 from evallib.errors import InputError
-from evallib.preview_lines import queue_lines
 from evallib.rescoring.impact import Impact, preview
 from evallib.store import Run, append_entry, read_log, verify_log
 from tests.making import SUITE, stored_run

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from evallib.errors import InputError
-from evallib.figures import load_gate
 from evallib.gate import TOLERANCE, Gate
 from evallib.gate.thresholds import reaches
 from evallib.records import digest
 from evallib.statistics.estimators import Counts, over_cases, pass_hat_k
 from evallib.strict_yaml import parse_yaml, read_as
 from evallib.suite import parse_suite
+from evallib.views.figures import load_gate
 from tests.gates import decided, outcome, rule, scores, verdict
 from tests.making import SUITE
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from evallib.cli import main
-from evallib.exhibits import open_exhibits
+from evallib.exhibits.run import open_exhibits
 from evallib.store import open_run
 from tests.sources import ROOT, SHARED, real
 

@@ -23,7 +23,6 @@ MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(evallib.__path__, "evallib.")
     if not module.name.rpartition(".")[2].startswith("_")  # `_assets`; a `__main__` would run
-    and module.name != "evallib.commands"  # its names are the commands, looked up by the command line
 )
 HEAVY = (
     "IPython",

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from evallib.adjudication import make_reading
 from evallib.checks.text import Sections
 from evallib.cli import main
+from evallib.commands.preview_lines import preview_lines
 from evallib.errors import InputError
-from evallib.figures import load_figures
-from evallib.preview_lines import preview_lines
 from evallib.records import Sample, Verdict
 from evallib.rescoring.apply import load_rescoring, rescore, rescore_run
 from evallib.rescoring.costs import Trial
@@ -24,6 +23,7 @@ from evallib.rescoring.rates import CasePasses, both_rates, pooled
 from evallib.scoring import fold_all
 from evallib.store import Run, append_entry, read_log
 from evallib.suite import BoundCheck, parse_suite
+from evallib.views.figures import load_figures
 from tests.making import SUITE, stored_run
 from tests.test_rescoring import ENTRY, WIDER, files
 

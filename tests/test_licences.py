@@ -8,9 +8,9 @@ import pytest
 from evallib.adjudication import make_difference, make_rubric, make_withdrawal
 from evallib.entries import Rescoring
 from evallib.errors import InputError
-from evallib.figures import load_views
 from evallib.rescoring.apply import rescore
 from evallib.store import append_entry, read_log
+from evallib.views.figures import load_views
 from tests.licensing import read_each
 from tests.making import SUITE, stored_run
 from tests.ruled import ANSWERS, ENTRY, WIDER, Home

@@ -16,12 +16,12 @@ from evallib.desk.session import ReviewSession
 from evallib.desk.sheet_lines import sheet_lines
 from evallib.desk.tables import queue_frame, seen_readings
 from evallib.errors import InputError
-from evallib.exhibits import open_exhibits
+from evallib.exhibits.run import open_exhibits
 from evallib.masking import Masks
-from evallib.readings_table import export_readings
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.standing import standing_readings
 from evallib.store import append_entry, import_run, read_log
+from evallib.views.readings import export_readings
 
 SECRET = "S3cretPassw0rd99x"
 SUITE = f"""\

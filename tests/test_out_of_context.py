@@ -16,12 +16,12 @@ import pytest
 
 from evallib.charts.drawing import Drawing, spec_of
 from evallib.cli import main
-from evallib.exhibits import Exhibits, open_exhibits
+from evallib.exhibits.run import Exhibits, open_exhibits
 from evallib.records import POST_HOC_LABEL, STRICT
 from evallib.report import ReportOrder, build_report
 from evallib.store import read_log
 from evallib.tracking.page import draw_page
-from evallib.views import View
+from evallib.views.load import View
 from tests.test_exhibits import _loop
 
 _SAID = {"title", "subtitle", "description", "usermeta", "caption"}

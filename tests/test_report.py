@@ -15,12 +15,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from evallib._assets import notebook
 from evallib.display import table_html
 from evallib.errors import InfrastructureError, InputError
-from evallib.exhibit_rows import flat_figures
-from evallib.figures import load_views
+from evallib.exhibits.rows import flat_figures
 from evallib.records import POST_HOC_LABEL
 from evallib.report import NOTEBOOKS, ReportOrder, build_report
 from evallib.report.build import _planned
 from evallib.report.page import Section, clean_html, clean_svg, notebook_html
+from evallib.views.figures import load_views
 from tests.browser import PAYLOAD, chromium_browser
 from tests.making import stored_run
 from tests.test_exhibits import _loop

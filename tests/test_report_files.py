@@ -7,11 +7,11 @@ import re
 from xml.etree import ElementTree as ET
 
 from evallib.cli import main
-from evallib.figures import load_figures, load_views
 from evallib.records import POST_HOC_LABEL, Sample
 from evallib.report.junit import junit_xml
 from evallib.report.markdown import markdown_summary
 from evallib.store import begin_run
+from evallib.views.figures import load_figures, load_views
 from tests.making import SUITE, stored_run
 from tests.test_exhibits import _loop
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from evallib.checks.facts import Mentions
 from evallib.checks.turns import OverSteps
+from evallib.commands.preview_lines import preview_lines
 from evallib.errors import InputError
-from evallib.exhibits import open_exhibits
-from evallib.figures import load_figures, load_views
-from evallib.preview_lines import preview_lines
+from evallib.exhibits.run import open_exhibits
 from evallib.printing import rescored_lines
 from evallib.records import POST_HOC_LABEL, Sample, Verdict
 from evallib.rescoring.apply import load_rescoring, rescore, rescore_run
@@ -24,7 +23,8 @@ from evallib.rescoring.impact import preview
 from evallib.scoring import fold_all, outcome_word
 from evallib.store import Run, open_run, read_log, verify_log, verify_run
 from evallib.suite import load_suite
-from evallib.views import open_view, view_names
+from evallib.views.figures import load_figures, load_views
+from evallib.views.load import open_view, view_names
 from tests.licensing import citing, read_each
 from tests.making import SUITE, stored_run
 

@@ -8,12 +8,12 @@ import pytest
 
 from evallib.cli import main
 from evallib.entries import Override, Rescoring
-from evallib.figures import load_views
 from evallib.locks import make_close, make_lock
 from evallib.rescoring.impact import preview
 from evallib.rescoring.rules import Acceptance
 from evallib.rule import load_rule
 from evallib.store import append_entry, import_run, open_run, read_log, verify_log, verify_run
+from evallib.views.figures import load_views
 from tests.licensing import citing, read_each
 from tests.making import SUITE, stored_run
 from tests.ruled import ANSWERS, ENTRY, NARROWER, WIDER, Home

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evallib.figures import load_figures
 from evallib.gate import Decision, Gate, decide
 from evallib.metrics import summarise
 from evallib.records import Sample, ToolCall, Turn
+from evallib.views.figures import load_figures
 from tests.agentops import vectors
 from tests.making import stored_run
 

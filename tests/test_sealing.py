@@ -15,13 +15,13 @@ import pytest
 from evallib.cli import main
 from evallib.entries import Seal, Use, Withdrawal
 from evallib.errors import InputError
-from evallib.exhibits import open_exhibits
-from evallib.figures import load_figures
+from evallib.exhibits.run import open_exhibits
 from evallib.holdout import gap
 from evallib.statistics.estimators import wilson
 from evallib.statistics.unpaired import newcombe
 from evallib.store import Run, append_entry, open_run, read_log, verify_log, verify_run
 from evallib.suite import load_suite
+from evallib.views.figures import load_figures
 from tests.making import stored_run
 
 HIDDEN = """\

@@ -15,7 +15,7 @@ from evallib.entries import Difference, Reading, Withdrawal
 from evallib.errors import InputError
 from evallib.standing import Item, standing_readings
 from evallib.store import open_run, read_log
-from evallib.views import open_view
+from evallib.views.load import open_view
 from tests.browser import small_run
 from tests.test_queue import made
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evallib.figures import load_views
 from evallib.records import Sample
 from evallib.story import notices, story_rows
+from evallib.views.figures import load_views
 from tests.making import stored_run
 
 

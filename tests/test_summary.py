@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evallib.commands.summary_lines import summary_lines
 from evallib.metrics import curves, flaky_cases, per_case, per_case_check, per_split, per_tag, summarise
 from evallib.metrics.summary import Summary
 from evallib.records import Sample
 from evallib.statistics.bootstrap import case_bootstrap
-from evallib.summary_lines import summary_lines
 from tests.commandline import said
 from tests.making import stored_run
 from tests.test_metrics import NO_VERDICTS, VERDICT, outcomes

@@ -25,7 +25,7 @@ GOAL_S, GOAL_MB, GOAL_GROWTH = 5.0, 1000, 1.5
 
 
 def frames(cases: int) -> tuple[Any, Any]:
-    """Outcomes and verdicts of that many cases, columns as `evallib.views` gives them."""
+    """Outcomes and verdicts of that many cases, columns as `evallib.views.load` gives them."""
     import numpy as np
     import pandas as pd
 
@@ -81,8 +81,8 @@ def child(what: str, cases: int) -> int:
     import pyarrow.parquet  # noqa: F401  # as above
     import scipy.special  # noqa: F401  # as above
 
-    from evallib.figures import load_figures
     from evallib.metrics import summarise
+    from evallib.views.figures import load_figures
 
     if what == "store":
         store()

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from evallib.charts import to_png
-from evallib.exhibits import open_exhibits
+from evallib.exhibits.run import open_exhibits
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO, DOCS, RUN = ROOT / "build/demo", ROOT / "docs", "demo-tickets"

@@ -19,11 +19,11 @@ from evallib.comparison.flips import Flip, case_flips
 from evallib.comparison.judged import attenuations
 from evallib.comparison.refusals import refuse_frames, refuse_other_criteria
 from evallib.comparison.rows import Row, paired_rows, passes_of, without_errors
-from evallib.coverage import unequal_words
 from evallib.errors import InputError
-from evallib.figures import Figures
 from evallib.sense import raw_range
 from evallib.stdout import counted
+from evallib.views.coverage import unequal_words
+from evallib.views.figures import Figures
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evallib.comparison.rows import passes_of
 from evallib.errors import InputError
-from evallib.views import READ, View
+from evallib.views.load import READ, View
 
 if TYPE_CHECKING:
     import pandas as pd

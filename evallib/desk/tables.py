@@ -10,9 +10,9 @@ from evallib.desk.queue import Query, parse_query, split_words
 from evallib.desk.session import ReviewSession
 from evallib.desk.sitting import NEWEST
 from evallib.errors import InputError
-from evallib.readings_table import readings_frame
 from evallib.records import whole_seconds
 from evallib.store import open_run
+from evallib.views.readings import readings_frame
 
 if TYPE_CHECKING:
     import pandas as pd

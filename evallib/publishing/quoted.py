@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from evallib.charts.drawing import AltairChart, Drawing
-from evallib.exhibit_rows import flat_figures
-from evallib.exhibits import Exhibits, open_exhibits
-from evallib.figures import Figures
+from evallib.exhibits.rows import flat_figures
+from evallib.exhibits.run import Exhibits, open_exhibits
 from evallib.records import STRICT
 from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, standing_rescorings
-from evallib.views import READ
+from evallib.views.figures import Figures
+from evallib.views.load import READ
 
 __all__ = ["drawings", "figure_rows", "figures_csv", "figures_json", "quoted_figures", "said_by"]
 

@@ -15,7 +15,6 @@ from evallib._assets import notebook
 from evallib.caption import joined, short
 from evallib.costs import costs_of
 from evallib.errors import IncompleteError, InfrastructureError, InputError
-from evallib.figures import Figures, load_views
 from evallib.gate import Decision
 from evallib.prices import prices_for
 from evallib.printing import corrected_words, interval, number
@@ -29,7 +28,8 @@ from evallib.store import Run, open_run
 from evallib.store.calibrations import read_calibrations
 from evallib.store.files import replace_file
 from evallib.story import notices
-from evallib.views import READ, View
+from evallib.views.figures import Figures, load_views
+from evallib.views.load import READ, View
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from evallib.figures import Figures
 from evallib.stdout import counted, visible
 from evallib.store import Run
+from evallib.views.figures import Figures
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evallib.caption import joined, judge_words
-from evallib.figures import Figures
 from evallib.metrics import per_case
 from evallib.printing import interval, number
 from evallib.stdout import counted, visible
 from evallib.story import notices
+from evallib.views.figures import Figures
 
 __all__ = ["escaped", "markdown_summary"]
 

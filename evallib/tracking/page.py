@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evallib.errors import InputError
 from evallib.metrics import summarise
-from evallib.origin import origin_of
 from evallib.records import POST_HOC_LABEL, STRICT, canonical_json, digest
 from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.tracking.place import sqlite_path
 from evallib.tracking.texts import RUN_TAG, cut, milliseconds
-from evallib.views import open_view, outcomes_frame, verdicts_frame
+from evallib.views.load import open_view, outcomes_frame, verdicts_frame
+from evallib.views.origin import origin_of
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -18,7 +18,7 @@ from evallib.standing import Stand, live_entries, standing_readings
 from evallib.store import LoggedEntry, Run, by_time
 from evallib.store.files import write_new
 from evallib.store.tables import parquet_bytes
-from evallib.views import READ, open_view
+from evallib.views.load import READ, open_view
 
 if TYPE_CHECKING:
     import pandas as pd

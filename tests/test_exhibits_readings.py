@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evallib.adjudication import make_difference, make_resolution
-from evallib.reading_exhibits import open_readings
+from evallib.exhibits.readings import open_readings
 from evallib.records import POST_HOC_LABEL
 from evallib.standing import standing_readings
 from evallib.store import append_entry, read_log

@@ -12,10 +12,10 @@ __all__ = ["agreement"]
 
 def agreement(given: argparse.Namespace) -> int:
     """Print what is known of the readings of some runs."""
+    from evallib.commands.review_lines import review_lines
     from evallib.concordance.review import review
-    from evallib.figures import load_figures
-    from evallib.review_lines import review_lines
     from evallib.store import open_run, read_log
+    from evallib.views.figures import load_figures
 
     runs = [open_run(reference, given.data) for reference in given.run]
     if len({found.id for found in runs}) < len(runs):

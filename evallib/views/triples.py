@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from evallib.standing import Readings
-from evallib.views import View
+from evallib.views.load import View
 
 __all__ = ["Triple", "TripleState", "readings_of", "state_of_three", "triples", "words_of"]
 

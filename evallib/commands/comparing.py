@@ -23,11 +23,11 @@ def _of_two(given: argparse.Namespace) -> bool:
 
 
 def _compare_runs(given: argparse.Namespace) -> int:
+    from evallib.commands.comparison_lines import comparison_lines
     from evallib.comparison.compare import compare_runs
     from evallib.comparison.contexts import locked_words
-    from evallib.comparison_lines import comparison_lines
-    from evallib.figures import load_figures
     from evallib.store.calibrations import read_calibrations
+    from evallib.views.figures import load_figures
 
     view = given.view or "strict"
     a, b = (load_figures([one], view, given.data, given.adjudications, prices=given.prices) for one in given.run)
@@ -41,8 +41,8 @@ def _compare_runs(given: argparse.Namespace) -> int:
 
 
 def _compare_views(given: argparse.Namespace) -> int:
-    from evallib.figures import load_views
     from evallib.printing import views_table
+    from evallib.views.figures import load_views
 
     names = given.views.split(",") if given.views else []
     if not all(names) or len(set(names)) < len(names):

@@ -141,9 +141,9 @@ def _text_of(path: Path) -> str:
 
 def calibrate(given: Arguments) -> int:
     """Measure a check against a labelled set of its suite, or against the readings of a run; status 0 either way."""
-    from evallib.figures import load_figures
     from evallib.printing import calibration_lines
     from evallib.store.calibrations import save_calibration
+    from evallib.views.figures import load_figures
 
     run = _run_named(given)
     found = _of_readings(given, run) if run else _of_labelled_set(given)

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from evallib.caption import Origin
 from evallib.collector import collector_paused
 from evallib.costs import Costs, costs_of
-from evallib.coverage import Part, read_words, unequal_words
 from evallib.errors import InputError
 from evallib.gate import Decision, Gate, decide, without_answers
 from evallib.metrics import Summary, summarise
-from evallib.origin import origin_of
 from evallib.prices import PriceTable, prices_for
 from evallib.records import STRICT, canonical_json
 from evallib.sealing import unseen_use
@@ -23,7 +21,9 @@ from evallib.sense import unreachable
 from evallib.store import Run, open_run, read_log
 from evallib.strict_yaml import load_yaml, read_as
 from evallib.suite import Suite
-from evallib.views import View, open_view, outcomes_frame, verdicts_frame, view_label, view_names
+from evallib.views.coverage import Part, read_words, unequal_words
+from evallib.views.load import View, open_view, outcomes_frame, verdicts_frame, view_label, view_names
+from evallib.views.origin import origin_of
 
 if TYPE_CHECKING:
     import pandas as pd

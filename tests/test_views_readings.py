@@ -19,10 +19,10 @@ from evallib.cli import main
 from evallib.entries import Reading, Rubric, Withdrawal
 from evallib.errors import InputError
 from evallib.printing import reading_lines
-from evallib.readings_table import COLUMNS, _cell, export_readings, readings_frame
 from evallib.records import POST_HOC_LABEL
 from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, append_entry, read_log
+from evallib.views.readings import COLUMNS, _cell, export_readings, readings_frame
 from tests.browser import small_run
 
 HOSTILE = '=HYPERLINK("http://x","y"); it says \'do not\'\nand more, é —'

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evallib.adjudication import make_reading
-from evallib.calibration_exhibits import open_calibrations
 from evallib.cli import main
+from evallib.exhibits.calibration import open_calibrations
 from evallib.report.build import ReportOrder, _planned
 from evallib.store import append_entry
 from tests.making import stored_run

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallib.folding import SAMPLE_COLUMNS, TURN_COLUMNS, VERDICT_COLUMNS, fold_columns, trajectories
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.scoring import fold, fold_all
 from evallib.store.tables import samples_table, turns_table, verdicts_table
-from evallib.views import open_view, outcomes_frame, verdicts_frame
+from evallib.views.folding import SAMPLE_COLUMNS, TURN_COLUMNS, VERDICT_COLUMNS, fold_columns, trajectories
+from evallib.views.load import open_view, outcomes_frame, verdicts_frame
 from tests.making import stored_run
 
 

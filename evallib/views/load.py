@@ -11,10 +11,16 @@ from evallib.adjudication import ReadOutcome, read_outcomes
 from evallib.collector import collector_paused
 from evallib.concordance.audit import audit
 from evallib.concordance.selection import Selection
-from evallib.coverage import Part, coverage, read_shares
 from evallib.entries import Reading, Rescoring
 from evallib.errors import InputError
-from evallib.folding import (
+from evallib.records import POST_HOC_LABEL, STRICT, Outcome, SampleKey, Verdict, digest
+from evallib.rescoring.entry import rescoring_label
+from evallib.scoring import fold, fold_all
+from evallib.standing import Readings, standing_readings
+from evallib.store import LoggedEntry, Run, StoredRescoring, standing_rescorings
+from evallib.suite import Suite
+from evallib.views.coverage import Part, coverage, read_shares
+from evallib.views.folding import (
     SAMPLE_COLUMNS,
     TURN_COLUMNS,
     VERDICT_COLUMNS,
@@ -22,12 +28,6 @@ from evallib.folding import (
     fold_columns,
     trajectories,
 )
-from evallib.records import POST_HOC_LABEL, STRICT, Outcome, SampleKey, Verdict, digest
-from evallib.rescoring.entry import rescoring_label
-from evallib.scoring import fold, fold_all
-from evallib.standing import Readings, standing_readings
-from evallib.store import LoggedEntry, Run, StoredRescoring, standing_rescorings
-from evallib.suite import Suite
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from evallib.caption import captioned, judge_words
 from evallib.charts import Drawing, about, calibration_chart, show
 from evallib.desk.tables import base_folder
-from evallib.figures import Figures, load_figures
 from evallib.records import STRICT
 from evallib.store.calibrations import read_calibrations
+from evallib.views.figures import Figures, load_figures
 
 if TYPE_CHECKING:
     import pandas as pd

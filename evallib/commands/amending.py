@@ -80,7 +80,7 @@ def _open_runs(given: Arguments) -> list[Run]:
 
 def _record(rescored: Rescored, log: Sequence[LoggedEntry]) -> list[str]:
     """How its author's predictions came out so far, and how often each check it changes was amended."""
-    from evallib.criteria_lines import record_lines
+    from evallib.commands.criteria_lines import record_lines
     from evallib.rescoring.ledger import amendments, predictions
 
     changed = {change.check for change in rescored.entry.changes}
@@ -91,7 +91,7 @@ def _record(rescored: Rescored, log: Sequence[LoggedEntry]) -> list[str]:
 
 def _preview(given: Arguments, runs: Sequence[Run], jury: Jury | None) -> int:
     """Show the impact on `runs`, or on every run of the suite where none is named; or write the queue."""
-    from evallib.preview_lines import preview_lines
+    from evallib.commands.preview_lines import preview_lines
     from evallib.rescoring.impact import preview as look
 
     impact = look(
@@ -108,8 +108,8 @@ def _preview(given: Arguments, runs: Sequence[Run], jury: Jury | None) -> int:
 
 def _queue(given: Arguments, impact: Impact) -> int:
     """Write the plan; what flips is not shown, for whoever sees it is to read blind."""
+    from evallib.commands.preview_lines import queue_lines
     from evallib.desk.flips import queue_flips
-    from evallib.preview_lines import queue_lines
     from evallib.store import append_entry, read_log
 
     queue = queue_flips(impact, read_log(given.adjudications), author=given.by)

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from evallib.triples import state_of_three, triples
+from evallib.views.triples import state_of_three, triples
 
 
 @pytest.mark.parametrize(

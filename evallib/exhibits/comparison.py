@@ -15,10 +15,10 @@ from evallib.comparison.contexts import locked_words
 from evallib.comparison.rows import Row
 from evallib.desk.tables import base_folder
 from evallib.display import set_display
-from evallib.figures import Figures, load_figures
 from evallib.printing import interval, number
 from evallib.records import STRICT
 from evallib.store.calibrations import read_calibrations
+from evallib.views.figures import Figures, load_figures
 
 if TYPE_CHECKING:
     import pandas as pd

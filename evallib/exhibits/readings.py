@@ -15,11 +15,11 @@ from evallib.concordance.disputes import Dispute
 from evallib.concordance.review import Review, review
 from evallib.desk.tables import base_folder
 from evallib.entries import Resolution
-from evallib.figures import Figures, load_figures
 from evallib.printing import corrected_words, interval, number
 from evallib.records import STRICT
 from evallib.statistics.agreement import Coefficient
 from evallib.store import open_run, read_log
+from evallib.views.figures import Figures, load_figures
 
 if TYPE_CHECKING:
     import pandas as pd

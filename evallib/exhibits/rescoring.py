@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evallib.charts import About, Drawing, about, show, slope_chart
 from evallib.desk.tables import base_folder
-from evallib.exhibits import Exhibits, open_exhibits
+from evallib.exhibits.run import Exhibits, open_exhibits
 from evallib.printing import number
 from evallib.records import POST_HOC_LABEL, STRICT, SampleKey, whole_seconds
 from evallib.rescoring.impact import Impact, preview
@@ -21,8 +21,8 @@ from evallib.rescoring.ledger import dated_rescorings, predictions
 from evallib.standing import standing_readings
 from evallib.stdout import counted
 from evallib.store import LoggedEntry, Run, read_log
-from evallib.triples import Triple, readings_of, triples, words_of
-from evallib.views import READ, View
+from evallib.views.load import READ, View
+from evallib.views.triples import Triple, readings_of, triples, words_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -54,8 +54,8 @@ def _said(given: Arguments) -> Callable[[Arguments, Sequence[Run], Sequence[Logg
 
 
 def _export(given: Arguments, runs: Sequence[Run]) -> int:
-    from evallib.readings_table import export_readings
     from evallib.store import read_log
+    from evallib.views.readings import export_readings
 
     count = export_readings(runs, read_log(given.adjudications), given.export)
     print_lines([f"{count} readings of {len(runs)} runs in {given.export}"])

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from evallib.adjudication import make_reading
 from evallib.cli import main
-from evallib.coverage import Part, unequal_words
-from evallib.exhibits import open_exhibits
-from evallib.figures import load_figures
+from evallib.exhibits.run import open_exhibits
 from evallib.records import Sample
 from evallib.store import append_entry
+from evallib.views.coverage import Part, unequal_words
+from evallib.views.figures import load_figures
 from tests.making import stored_run
 
 UNEQUAL = (

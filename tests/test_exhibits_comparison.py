@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from evallib.charts import to_svg
-from evallib.comparison_exhibits import ComparisonExhibits, open_comparison
 from evallib.errors import InputError
+from evallib.exhibits.comparison import ComparisonExhibits, open_comparison
 from evallib.report import ReportOrder, build_report
 from tests.making import SUITE, stored_run
 from tests.test_charts import drawn_rows, drawn_words

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from evallib import charts
+from evallib.exhibits.rescoring import RescoreExhibits, open_rescoring
 from evallib.records import POST_HOC_LABEL
-from evallib.rescore_exhibits import RescoreExhibits, open_rescoring
 from evallib.rescoring.apply import rescore
 from evallib.store import Run
 from tests.licensing import read_each

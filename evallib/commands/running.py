@@ -1,4 +1,4 @@
-"""What each command of the command line does: compose the package's functions, print, return the exit status."""
+"""The commands that run, show and report: compose the package's functions, print, return the exit status."""
 
 from __future__ import annotations
 
@@ -10,22 +10,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from evallib.amending import rescore
-from evallib.auditing import agreement
-from evallib.authoring import calibrate, regressions, seal, validate
 from evallib.collector import collector_paused
-from evallib.comparing import compare
 from evallib.errors import InputError
-from evallib.importing import import_
-from evallib.keeping import verify
-from evallib.reviewing import adjudicate
-from evallib.ruling import close, criteria, lock
 from evallib.stdout import print_json, print_lines, visible
 
-__all__ = [
-    "adjudicate", "agreement", "calibrate", "close", "compare", "criteria", "demo", "gate", "import_", "lock",
-    "metrics", "regressions", "report", "rescore", "run", "seal", "serve_script", "show", "track", "validate", "verify",
-]  # fmt: skip
+__all__ = ["demo", "gate", "metrics", "report", "run", "serve_script", "show", "track"]
 
 Arguments = argparse.Namespace
 
@@ -130,9 +119,9 @@ def _target_options(given: Arguments, deadlines: Any) -> Any:
 
 
 def _after_run(given: Arguments, finished: Any) -> int:
+    from evallib.commands.summary_lines import summary_lines
     from evallib.drift import drift_of
-    from evallib.figures import load_figures
-    from evallib.summary_lines import summary_lines
+    from evallib.views.figures import load_figures
 
     figures = load_figures(
         [finished], "strict", given.data, given.adjudications, for_aggregates=True, prices=given.prices
@@ -195,9 +184,9 @@ def show(given: Arguments) -> int:
 
 def metrics(given: Arguments) -> int:
     """Figures of one view of one or several runs."""
-    from evallib.figures import load_figures
+    from evallib.commands.summary_lines import summary_lines
     from evallib.statistics.bootstrap import SEED
-    from evallib.summary_lines import summary_lines
+    from evallib.views.figures import load_figures
 
     if given.seed is not None and given.interval != "bootstrap":
         raise InputError("--seed is of the bootstrap; add --interval bootstrap")
@@ -220,8 +209,8 @@ def metrics(given: Arguments) -> int:
 
 def _gap(given: Arguments, figures: Any) -> int:
     """The visible pass rate minus that of a sealed holdout."""
-    from evallib.figures import load_figures
     from evallib.holdout import gap, gap_lines
+    from evallib.views.figures import load_figures
 
     if given.summary or given.k:
         raise InputError("--holdout reports one gap of pass rates; leave out --summary and --k")
@@ -250,7 +239,7 @@ def _five_fields(figures: Any) -> dict[str, Any]:
 
 def gate(given: Arguments) -> int:
     """Decide the gate over one view of one run."""
-    from evallib.figures import load_figures, load_gate
+    from evallib.views.figures import load_figures, load_gate
 
     figures = load_figures([given.run], given.view, given.data, given.adjudications, for_aggregates=True)
     if given.gate and figures.sealed:
@@ -293,10 +282,10 @@ def _bundle(given: Arguments) -> int:
 
 def track(given: Arguments) -> int:
     """Export a run to MLflow."""
-    from evallib.figures import load_figures
     from evallib.store import read_log
     from evallib.tracking import default_uri
     from evallib.tracking import track as export
+    from evallib.views.figures import load_figures
 
     figures = load_figures([given.run], "strict", given.data, given.adjudications)
     tracked = export(

@@ -10,7 +10,7 @@ from evallib.records import digest, whole_seconds
 from evallib.stdout import counted
 from evallib.store import Run
 from evallib.suite import Suite
-from evallib.views import View
+from evallib.views.load import View
 
 __all__ = ["criteria_digest", "origin_of"]
 

@@ -42,7 +42,7 @@ def close(given: argparse.Namespace) -> int:
 
 def criteria(given: argparse.Namespace) -> int:
     """Print how the criteria of a suite's runs, or of the runs that are named, changed after answers were read."""
-    from evallib.criteria_lines import criteria_lines
+    from evallib.commands.criteria_lines import criteria_lines
     from evallib.locks import covering
     from evallib.rescoring.ledger import amendments, dated_rescorings, predictions
     from evallib.rule import load_rule

@@ -25,7 +25,7 @@ from evallib.charts import (
 from evallib.desk.tables import base_folder
 from evallib.display import set_display
 from evallib.errors import InputError
-from evallib.exhibit_rows import (
+from evallib.exhibits.rows import (
     check_counts,
     check_row,
     entry_row,
@@ -38,7 +38,6 @@ from evallib.exhibit_rows import (
     plan_rows,
     whole_ks,
 )
-from evallib.figures import Figures, load_views
 from evallib.gate import Decision
 from evallib.masking import Masks, masks_of
 from evallib.metrics import curves, passes_histogram, per_case, per_case_check
@@ -47,6 +46,7 @@ from evallib.records import POST_HOC_LABEL, STRICT
 from evallib.spending import spending, spread_bins, spread_points
 from evallib.store import Run, StoredRescoring
 from evallib.story import notices, story_rows
+from evallib.views.figures import Figures, load_views
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
