@@ -142,19 +142,15 @@ def short(summary: Mapping[str, Any]) -> str:
 
 
 def counts_words(summary: Mapping[str, Any]) -> str:
-    """Cases, samples and errors, as in `2 cases x 5 samples = 10 planned, 10 scored, no errors`."""
+    """Cases, samples and those without an outcome, as in `2 cases x 5 samples = 10 planned, all scored`."""
     low, high = summary["samples_per_case"]
     samples = counted(low, "sample") if low == high else f"{low} to {high} samples"
     planned = f"{counted(summary['cases'], 'case')} x {samples} = {summary['planned']} planned"
-    return f"{planned}, {summary['scored']} scored, {_errors_words(summary)}"
-
-
-def _errors_words(summary: Mapping[str, Any]) -> str:
     if not summary["errors"]:
-        return "no errors"
-    kinds = ", ".join(f"{count} {kind}" for kind, count in summary["errors_by"].items())
+        return f"{planned}, all scored"
+    kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in summary["errors_by"].items())
     fails = "fail" if summary["errors"] == 1 else "fails"
-    return f"{counted(summary['errors'], 'error')} ({kinds}) counted as {fails}"
+    return f"{planned}, {summary['scored']} scored, {summary['errors']} without an outcome ({kinds}) counted as {fails}"
 
 
 def _made_sentences(made: Sequence[Made]) -> list[str]:

@@ -210,7 +210,7 @@ def test_all_panels_share_one_scale_of_cases_and_the_caption_is_kept_and_not_dra
 
 
 def test_words_fill_the_width_and_never_leave_it() -> None:
-    assert len(folded("strict: 10 cases x 5 samples = 50 planned, 50 scored, no errors", 414, 11)) == 1
+    assert len(folded("strict: 10 cases x 5 samples = 50 planned, all scored; criteria", 414, 11)) == 1
     assert folded("pass@k", 10, 11) == ["p", "a", "s", "s", "@", "k"]
     for text in ("W" * 99, "回答は正しい" * 20, "rescored:2026-12-01-version-in-other-words " * 3):
         lines = folded(text, 414, 11)
@@ -231,7 +231,7 @@ def test_a_label_of_its_own_is_drawn_as_it_is() -> None:
     late = f"{POST_HOC_LABEL}; predicted after preview"
     chart = reliability(outcomes("pf"), outcomes("pp", view="rescored:x").assign(label=late))
     assert chart.to_dict()["usermeta"]["evallib"]["label"] == late
-    assert f"rescored:x: few; criteria c0ffee; {late}" in charts.to_svg(chart)
+    assert f"rescored:x: few; criteria c0ffee; {late}" in drawn_words(chart)
 
 
 def test_a_picture_never_overwrites_a_file(tmp_path: Path) -> None:

@@ -111,9 +111,14 @@ def test_an_imported_run_has_no_beginning_and_no_end(tmp_path):
 def test_every_table_of_rates_carries_its_caption(exhibits):
     for frame in (exhibits.overview(), exhibits.checks(), exhibits.curves(), exhibits.cases(), exhibits.rules()):
         assert "Suite small (digest" in frame.attrs["caption"]
-    shown = table_html(exhibits.overview())
-    assert shown.count("<caption>") == 1
-    assert "<caption>Suite small (digest" in shown
+    frame = exhibits.overview()
+    (short, full) = re.findall(
+        "<caption><details><summary>(.*?)</summary>(.*?)</details></caption>", table_html(frame)
+    )[0]
+    assert "all scored<br>strict: small@" in short
+    assert "criteria " in short
+    assert POST_HOC_LABEL in short
+    assert full.startswith("Suite small (digest")
 
 
 def test_the_story_goes_from_the_gate_to_what_to_read_next(exhibits):

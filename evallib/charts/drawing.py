@@ -42,8 +42,8 @@ WORDS: Mapping[str, Any] = {"style": "guide-label", "filled": False, "stroke": N
 """What lets a text mark take the theme's colour for words, as axes do: Vega-Lite gives it no colour of its own."""
 _INK, _INK_ON_DARK = "#1a1a1a", "#e4e8ed"
 _EMS = {char: wide for wide, chars in (
-    (0.3, "ijlIJ'|"), (0.34, " .,:;/"), (0.41, "-()[]frt!"), (0.54, "csz?*_`"), (0.84, "+<=>#~^&wmMOQNGHD"),
-    (1.0, "W@%"),
+    (0.3, "ijlIJ'"), (0.32, " .,"), (0.37, ":;/f-|"), (0.41, "()[]rt!"), (0.54, "csz?*_`"), (0.59, "kvxyFL"),
+    (0.7, "ABCRUVXZ"), (0.79, "DGHNOQ&"), (0.86, "+<=>#~^wM"), (1.0, "mW@%"),
 ) for char in chars}  # fmt: skip
 """How wide characters of DejaVu Sans are, Debian's default and wider than most: pictures are measured in another font.
 Those not named here are 0.64 wide, those of East Asia 1."""

@@ -186,15 +186,14 @@ def _view_line(figures: Figures) -> ViewLine:
     cells = {
         "pass rate, 95 %": f"{number(summary['pass_rate'])}{interval(rate)}",
         "samples passed": f"{round(summary['pass_rate_micro'] * summary['planned'])} of {summary['planned']}",
-        "not scored": str(summary["errors"]),
+        "without outcome": str(summary["errors"]),
         f"pass@{k}": number(summary["pass_at"][k]),
         f"pass^{k}": number(summary["pass_hat"][k]),
         "mean score": number(summary["score_mean"]),
         "gate": figures.decision().decision,
     }
-    if "corrected" in summary:
-        cells["corrected by reading"] = corrected_words(summary["corrected"])
-    return ViewLine(figures.view, figures.label, cells, [summary["pass_rate"], *(rate or ())])
+    remark = f"corrected by reading: {corrected_words(summary['corrected'])}" if "corrected" in summary else ""
+    return ViewLine(figures.view, figures.label, cells, remark, [summary["pass_rate"], *(rate or ())])
 
 
 def _name(run: Run, data: Path) -> str:

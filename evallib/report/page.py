@@ -38,8 +38,10 @@ _SHAPES = frozenset({
 # fmt: on
 _ROWS = re.compile(r"<tr>(.*?)</tr>", re.DOTALL)
 _CELLS = re.compile(r"<(t[hd])>(.*?)</\1>", re.DOTALL)
-_BESIDE = 4
-"""Columns that a phone shows beside one another; the cells of wider tables stand below one another there."""
+_BESIDE = 60
+"""Characters that a phone shows beside one another; the cells of wider tables stand below one another there."""
+_LONG = 24
+"""Characters of a column's name that stand beside its cells there; a longer one stands above."""
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -60,6 +62,8 @@ class ViewLine(NamedTuple):
     """The words every figure of the view carries; empty for strict."""
     cells: Mapping[str, str]
     """By the heads of their columns; the first is the pass rate."""
+    remark: str
+    """What stands below the pass rate."""
     places: Sequence[float]
     """The pass rate and the ends of its interval, where it has one: what the bar beside it shows."""
 
@@ -145,6 +149,8 @@ def _keep_attribute(element: ET.Element, name: str, value: str, prefix: str) -> 
 def notebook_html(section: Section, said: set[str] | None = None) -> str:
     """Cells of an executed notebook: sentences and outputs, and at the end all its code, folded.
 
+    A printed page unfolds the first caption, so that a section torn out says in full what its figures are of.
+
     Cells tagged `lab` speak to somebody who sits before the notebook and are left out; those tagged `optional`, a
     sentence and its table, where the table has nothing to show. `said` holds the sentences and tables that stand on the
     page already: the notebooks share some, and a page shows each once; a sentence goes with its table.
@@ -168,7 +174,8 @@ def notebook_html(section: Section, said: set[str] | None = None) -> str:
             said.add(shown)
     folded = html.escape("\n\n".join(code))
     fold = f'<details class="code"><summary>code of this section</summary><pre>{folded}</pre></details>'
-    return "\n".join([*parts, *([fold] if code else [])])
+    page = "\n".join([*parts, *([fold] if code else [])])
+    return page.replace("<caption><details>", '<caption><details class="full">', 1)
 
 
 _SAID = '<div class="said">'
@@ -219,18 +226,28 @@ def _table(table: str) -> str:
     """A table in a box that scrolls; a wide one whose cells name their columns, for screens that stack them."""
     head, body, rest = table.partition("<tbody>")
     heads = [words for _, words in _CELLS.findall(head)]
-    wide = len(heads) > _BESIDE and head.count("<tr>") == 1
+    wide = len(heads) > 3 and _least_width(heads, rest) > _BESIDE and head.count("<tr>") == 1
     names = " ".join([" numbered"] * _is_numbered(table) + [" stack"] * wide)
     rows = _ROWS.sub(lambda row: _named(row, heads), rest) if wide else rest
     return f'<div class="table{names}">{head}{body}{rows}</div>'
 
 
+def _least_width(heads: Sequence[str], body: str) -> int:
+    """How many characters side by side the columns need: each its longest word, and a gap."""
+    rows = [heads, *([text for _, text in _CELLS.findall(row)] for row in _ROWS.findall(body))]
+    columns = zip(*(row for row in rows if len(row) == len(heads)), strict=True)
+    return sum(2 + max((len(word) for cell in column for word in cell.split()), default=0) for column in columns)
+
+
 def _named(row: re.Match[str], heads: Sequence[str]) -> str:
     cells = zip(_CELLS.findall(row[1]), heads, strict=False)
-    named = (
-        f'<{tag} data-of="{html.escape(html.unescape(of), quote=True)}">{text}</{tag}>' for (tag, text), of in cells
-    )
-    return f"<tr>{''.join(named)}</tr>"
+    return f"<tr>{''.join(_named_cell(tag, text, of) for (tag, text), of in cells)}</tr>"
+
+
+def _named_cell(tag: str, text: str, of: str) -> str:
+    """A cell with its column's name, of text that was cleaned."""
+    long = ' class="long"' if len(of) > _LONG else ""
+    return f'<{tag} data-of="{html.escape(html.unescape(of), quote=True)}"{long}>{text}</{tag}>'
 
 
 def _text(value: str | Sequence[str]) -> str:
@@ -306,10 +323,10 @@ def _views(views: Sequence[ViewLine]) -> str:
 def _view(view: ViewLine, heads: Sequence[str]) -> Iterator[str]:
     label = f" <em>{html.escape(view.label)}</em>" if view.label else ""
     yield f'<th data-of="view">{html.escape(view.name)}{label}</th>'
-    bar = _bar(*view.places)
+    below = _bar(*view.places) + (f"<small>{html.escape(view.remark)}</small>" if view.remark else "")
     for head in heads[1:]:
-        yield f'<td data-of="{html.escape(head)}">{html.escape(view.cells.get(head, ""))}{bar}</td>'
-        bar = ""
+        yield _named_cell("td", f"{html.escape(view.cells.get(head, ''))}{below}", html.escape(head))
+        below = ""
 
 
 def _bar(rate: float, low: float | None = None, high: float | None = None) -> str:
