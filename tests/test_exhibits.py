@@ -13,6 +13,7 @@ from evallib.display import set_display, table_html
 from evallib.errors import InputError
 from evallib.exhibits.rows import flat_figures
 from evallib.exhibits.run import open_exhibits
+from evallib.printing import views_table
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore
 from evallib.store import append_entry
@@ -61,6 +62,14 @@ def test_the_read_row_says_what_reading_corrects_or_why_it_cannot(exhibits):
     corrected = list(exhibits.overview()["corrected by reading"])
     assert corrected == ["", "", "not estimable (0 strict passes read)"]
     assert "corrected for reading: not estimable (0 strict passes read)" in exhibits.captions()["caption"].iloc[-1]
+
+
+def test_every_rate_of_the_views_has_its_interval(exhibits):
+    ends = r"[01]\.\d{3} \[[01]\.\d{3}, [01]\.\d{3}\]"
+    rates = ["pass rate", "of those scored", "pass@2", "pass^2", "mean score"]
+    assert exhibits.overview()[rates].map(lambda cell: bool(re.fullmatch(ends, cell))).all(axis=None)
+    strict = views_table([figures.summary() for figures in exhibits.views])[1]
+    assert len(re.findall(ends, strict)) == 4
 
 
 def test_one_caption_says_what_all_views_share_once(exhibits):

@@ -208,7 +208,8 @@ class Exhibits:
 
     def usage(self) -> Drawing:
         """Seconds, tokens and cost of the samples; the same in every view."""
-        frame = spending(self.run.samples)
+        model = str(self.run.plan["target"].get("model") or "")
+        frame = spending(self.run.samples, model, self.views[0].prices)
         return show(usage_chart(spread_bins(frame), spread_points(frame), about=about(self._summaries[0])))
 
     def story(self) -> pd.DataFrame:

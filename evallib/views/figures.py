@@ -248,9 +248,11 @@ def load_figures(
 
 
 @collector_paused()
-def load_views(reference: str, data: Path, adjudications: Path, names: Sequence[str] = ()) -> list[Figures]:
-    """The figures of one run under each of its views (or those named), strict first."""
-    log, table = read_log(adjudications), prices_for(None, data)
+def load_views(
+    reference: str, data: Path, adjudications: Path, names: Sequence[str] = (), *, prices: Path | None = None
+) -> list[Figures]:
+    """The figures of one run under each of its views (or those named), strict first; prices as `load_figures`."""
+    log, table = read_log(adjudications), prices_for(prices, data)
     run = open_run(reference, data)
     return [replace(_pooled([run], name, log), prices=table) for name in (names or view_names(run, log))]
 
