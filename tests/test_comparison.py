@@ -202,6 +202,14 @@ def test_a_case_that_only_a_model_judges_otherwise_says_so() -> None:
     assert flip(compared(a, b), "c").by == "rules"
 
 
+def test_a_case_that_only_errors_moved_is_no_fall_by_rules() -> None:
+    a = frames("a", {"lost": "ppf", "gone": "ppp", "worse": "ppp", "same": "pp"})
+    b = frames("b", {"lost": "pee", "gone": "eee", "worse": "pfe", "same": "pp"})
+    found = compared(a, b)
+    assert {one.case_id: one.by for one in found.flips} == {"lost": "errors", "gone": "errors", "worse": "rules"}
+    assert "3 fell (1 by rules, 0 by a model's verdict alone, 2 by errors alone)" in sentences(found)[0]
+
+
 def test_cases_in_one_run_alone_are_left_out_of_every_figure() -> None:
     a, b = frames("a", {"c": "p", "only": "f"}), frames("b", {"c": "p", "new": "f"})
     found = compared(a, b)

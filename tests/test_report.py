@@ -89,7 +89,7 @@ def test_the_top_of_the_page_says_what_each_view_comes_to(loop):
     (table,) = _Tables(top).tables
     rows = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
     assert [re.match("[a-z]+", row["view"])[0] for row in rows] == ["strict", "rescored", "read"]
-    assert re.match(r"0\.500 \[0\.\d{3}, 0\.\d{3}\]$", rows[0]["pass rate, 95 %"])
+    assert re.match(r"0\.500 \[0\.\d{3},\s0\.\d{3}\]$", rows[0]["pass rate, 95 %"])
     assert (rows[0]["samples passed"], rows[0]["without outcome"]) == ("2 of 4", "0")
     assert {row["gate"] for row in rows} <= {"pass", "blocked"}
     assert [POST_HOC_LABEL in row["view"] for row in rows] == [False, True, True]

@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -164,7 +165,20 @@ def on_rows(rows: Sequence[Mapping[str, Any]]) -> AltairChart:
     """An empty chart over these very rows: handed over as a frame, altair would convert them."""
     import altair as alt
 
-    return alt.Chart(alt.InlineData(values=list(rows)))
+    return alt.Chart(_kept_rows()(values=list(rows)))
+
+
+@cache
+def _kept_rows() -> Any:
+    import altair as alt
+
+    class KeptRows(alt.InlineData):
+        """Rows that copies of a chart share: altair copies a chart with all it holds when it is laid into another."""
+
+        def __deepcopy__(self, memo: object) -> Any:
+            return self
+
+    return KeptRows
 
 
 def state_of(*, holds: bool) -> str:

@@ -136,9 +136,10 @@ def sentences(paired: Paired) -> list[str]:
 def _moved(paired: Paired) -> list[str]:
     row = paired.pass_rate
     fell = [flip for flip in paired.flips if not flip.rose]
-    rules = sum(flip.by == "rules" for flip in fell)
+    rules, models, errors = (sum(flip.by == by for flip in fell) for by in ("rules", "model", "errors"))
     steady = row.cases - len(paired.flips)
-    by = f" ({rules} by rules, {len(fell) - rules} by a model's verdict alone)" if fell else ""
+    lost = f", {errors} by errors alone" if errors else ""
+    by = f" ({rules} by rules, {models} by a model's verdict alone{lost})" if fell else ""
     moved = (
         f"{len(paired.flips) - len(fell)} of {counted(row.cases, 'case')} rose, {len(fell)} fell{by}, {steady} stayed"
     )

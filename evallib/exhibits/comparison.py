@@ -17,6 +17,7 @@ from evallib.desk.tables import base_folder
 from evallib.display import set_display
 from evallib.printing import interval, number
 from evallib.records import STRICT
+from evallib.stdout import counted
 from evallib.store.calibrations import read_calibrations
 from evallib.views.figures import Figures, load_figures
 
@@ -91,7 +92,8 @@ class ComparisonExhibits:
     def _about(self) -> About:
         summaries = [figures.summary() for figures in (self.a, self.b)]
         names = (f"A {self.found.a}", f"B {self.found.b}")
-        counts = "; ".join(f"{name}: {counts_words(one)}" for name, one in zip(names, summaries, strict=True))
+        each = (f"{name}: {counts_words(one)}" for name, one in zip(names, summaries, strict=True))
+        counts = "; ".join([counted(len(self.found.shared), "shared case"), *each])
         criteria = " and ".join(dict.fromkeys(str(one["origin"]["criteria"]) for one in summaries))
         suite = " and ".join(dict.fromkeys(one.suite for one in about(*summaries)))
         return About(self.found.view, self.found.label, counts, criteria, joined(self.found.captions), suite)

@@ -226,7 +226,7 @@ def _table(table: str) -> str:
     """A table in a box that scrolls; a wide one whose cells name their columns, for screens that stack them."""
     head, body, rest = table.partition("<tbody>")
     heads = [words for _, words in _CELLS.findall(head)]
-    wide = len(heads) > 3 and _least_width(heads, rest) > _BESIDE and head.count("<tr>") == 1
+    wide = len(heads) > 2 and _least_width(heads, rest) > _BESIDE and head.count("<tr>") == 1
     names = " ".join([" numbered"] * _is_numbered(table) + [" stack"] * wide)
     rows = _ROWS.sub(lambda row: _named(row, heads), rest) if wide else rest
     return f'<div class="table{names}">{head}{body}{rows}</div>'
@@ -325,7 +325,8 @@ def _view(view: ViewLine, heads: Sequence[str]) -> Iterator[str]:
     yield f'<th data-of="view">{html.escape(view.name)}{label}</th>'
     below = _bar(*view.places) + (f"<small>{html.escape(view.remark)}</small>" if view.remark else "")
     for head in heads[1:]:
-        yield _named_cell("td", f"{html.escape(view.cells.get(head, ''))}{below}", html.escape(head))
+        words = html.escape(view.cells.get(head, "")).replace(", ", ",&nbsp;")  # an interval stays in one line
+        yield _named_cell("td", f"{words}{below}", html.escape(head))
         below = ""
 
 

@@ -187,6 +187,13 @@ class Figures:
 
     def decision(self, gate: Gate | None = None) -> Decision:
         """The gate over this view; with `gate`, other thresholds than the suite's own."""
+        return self._decided(gate) if gate else self._usual_decision
+
+    @cached_property
+    def _usual_decision(self) -> Decision:
+        return self._decided(None)
+
+    def _decided(self, gate: Gate | None) -> Decision:
         (view,) = self.views
         wanted = gate or self.suite.gate
         planned = view.run.plan["gate_digest"]
