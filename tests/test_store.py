@@ -343,7 +343,7 @@ def test_a_log_that_may_not_be_read_is_not_an_empty_one(tmp_path: Path) -> None:
         "from evallib.store.log import preview_stamps\n"
         "import os\n"
         "os.getuid() or os.setuid(65534)\n"
-        "for read in (read_log, verify_log, lambda log: preview_stamps(log, '', '', [])):\n"
+        "for read in (read_log, verify_log, preview_stamps):\n"
         "    try: print(read(Path(sys.argv[1])))\n"
         "    except InputError as error: print('refused:', error)\n"
     )
