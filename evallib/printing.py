@@ -20,7 +20,6 @@ __all__ = [
     "both",
     "calibration_lines",
     "corrected_words",
-    "in_no_flip",
     "interval",
     "number",
     "plan_lines",
@@ -33,6 +32,7 @@ __all__ = [
     "table",
     "turned_lines",
     "unpublished_lines",
+    "unseen_lines",
     "views_table",
 ]
 
@@ -258,7 +258,7 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
         for f in rescored["flips"]
     ]
     lines += table(["run", "case", "sample", "flip", "score", "", "", "checks"], rows) if rows else []
-    lines += [*in_no_flip(rescored), *turned_lines(rescored), *unpublished_lines(rescored)]
+    lines += [*unseen_lines(rescored), *turned_lines(rescored), *unpublished_lines(rescored)]
     lines += [f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in rescored["missed"]]
     lines += [
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
@@ -279,10 +279,20 @@ def unpublished_lines(told: Mapping[str, Any]) -> list[str]:
     return [f"the criteria of the recorded verdicts of {runs} {UNPUBLISHED}"] if runs else []
 
 
-def in_no_flip(told: Mapping[str, Any]) -> list[str]:
-    """Which changes of an entry no flip comes from, in a line; none where every change has one."""
+def unseen_lines(told: Mapping[str, Any]) -> list[str]:
+    """What no answer shows of changed criteria: changes without a flip or untested, and what may be weaker."""
     changes = ", ".join(f"{one['check']} ({one['fix']})" for one in told["in_no_flip"])
-    return [f"no flip comes from: {changes}"] if changes else []
+    lines = [f"no flip comes from: {changes}"] if changes else []
+    lines += [f"untested change, no stored or example answer turns by it: {one}" for one in told["untested"]]
+    if told["reworded"]:
+        lines.append(f"described otherwise than recorded, and not listed: {', '.join(told['reworded'])}")
+    if told["never_failed"]:
+        never = counted(len(told["never_failed"]), "check")
+        lines.append(
+            f"in the place of recorded verdicts {never} of a case failed no stored answer: whether they were weakened "
+            "cannot be seen; --json names them"
+        )
+    return lines
 
 
 def turned_lines(told: Mapping[str, Any]) -> list[str]:
@@ -301,9 +311,12 @@ def _first(numbers: Sequence[int]) -> str:
 def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
     """What a changed suite says of the answers beside it that people read."""
     if tried is None:
-        beside = "no answers that people read lie beside the new suite (`evallib regressions`)"
-        return [f"{beside}: only the bad ones that the log names were tried"]
+        return [
+            "no answers that people read lie beside the new suite (`evallib regressions`), and the log has none to try"
+        ]
+    beside = f"{tried['of_the_log']} of them of the log, not kept beside the suite (`evallib regressions`)"
     counts = f"{tried['tried']} of {counted(tried['answers'], 'answer')} that people read were tried"
+    counts += f"; {beside}" * bool(tried["of_the_log"])
     return [counts, *(f"still wrong: {said}" for said in tried["still_wrong"]), *tried["untried"]]
 
 

@@ -81,6 +81,7 @@ def queue_frame(session: ReviewSession) -> pd.DataFrame:
     """
     import pandas as pd
 
+    session.shown(session.queue)
     columns = ["run", "case_id", "sample", "check", "strict", "failed", "reason", "read"]
     rows = []
     for item in session.queue:
