@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evallib.errors import InputError
+from evallib.patterns import branches
 from evallib.selfchecks.lint import lint
 from evallib.suite import load_suite, parse_suite
 
@@ -331,3 +332,25 @@ def test_a_rule_of_the_gate_that_nothing_can_miss_is_told(gate: str, told: str) 
     found = warnings(of("{id: x, check: matches, any_of: [swap]}", head=f"gate: {gate}"))
     assert len(found) == bool(told)
     assert not told or found[0].startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "alternatives"),
+    [
+        ("seven", ["seven"]),
+        ("7|seven", ["7", "seven"]),
+        (r"\b(7|seven) days?\b", [r"\b(7) days?\b", r"\b(seven) days?\b"]),
+        (r"(?i)a(?:b|c)[|d](e|f)", [r"(?i)a(?:b)[|d](e|f)", r"(?i)a(?:c)[|d](e|f)", r"(?i)a(?:b|c)[|d](e)",
+                                    r"(?i)a(?:b|c)[|d](f)"]),
+        (r"a\|b\(c\)\Q(d|e)\E", [r"a\|b\(c\)\Q(d|e)\E"]),
+    ],
+)  # fmt: skip
+def test_each_alternative_of_a_pattern_can_stand_alone(pattern: str, alternatives: list[str]) -> None:
+    assert branches(pattern) == alternatives
+
+
+def test_a_long_text_full_of_pieces_of_a_value_is_read_at_once() -> None:
+    check = "{id: x, check: safety, values: [jana.kolar@posta.example]}"
+    text = of(check, head=f"tools: {{look: {{returns: [{{result: '{'jana.kol ' * 20_000}'}}]}}}}")
+    (told,) = warnings(text)
+    assert "mind its spelling" in told

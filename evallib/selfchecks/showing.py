@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from evallib.case import Case
@@ -110,6 +111,8 @@ def _wordings(check: Any, texts: Sequence[str]) -> Iterator[_Wording]:
 
 _PIECES = 3
 """Of a value with two slips in it, one of three pieces is as it was meant."""
+_TRIED = 200
+"""Places of a piece that are looked at, so that no text makes it slow."""
 
 
 def stray_values(suite: Suite, check: Any) -> Iterator[tuple[str, bool]]:
@@ -138,28 +141,30 @@ def _nearly(value: str, text: str) -> str:
     most = 0 if len(value) < 5 else 1 if len(value) < 10 else 2
     size = -(-len(value) // _PIECES)
     for first in range(0, len(value), size) if most else ():
-        piece = value[first : first + size]
-        for hit in re.finditer(re.escape(piece), text):
-            begin = max(hit.start() - first - most, 0)
-            for start in range(begin, hit.start() - first + most + 1):
-                for end in range(start + len(value) - most, start + len(value) + most + 1):
-                    if 0 <= start < end <= len(text) and _slips(value, text[start:end]) <= most:
-                        return text[start:end]
+        for hit in islice(re.finditer(re.escape(value[first : first + size]), text), _TRIED):
+            start = max(hit.start() - first - most, 0)
+            stretch = text[start : hit.start() - first + len(value) + most]
+            slips, end = _fewest_slips(value, stretch)
+            if slips <= most:
+                return stretch[max(end - len(value), 0) : end].strip()
     return ""
 
 
-def _slips(one: str, other: str) -> int:
-    """How many letters left out, added, taken for another or exchanged part two texts."""
-    rows = [list(range(len(other) + 1))]
-    for at, letter in enumerate(one, 1):
+def _fewest_slips(value: str, text: str) -> tuple[int, int]:
+    """How many slips part `value` from where `text` is most like it, and where that ends.
+
+    A slip is a letter left out, added, taken for another, or two exchanged.
+    """
+    rows = [[0] * (len(text) + 1)]
+    for at, letter in enumerate(value, 1):
         row = [at]
-        for nth, their in enumerate(other, 1):
-            least = min(rows[-1][nth] + 1, row[-1] + 1, rows[-1][nth - 1] + (letter != their))
-            if at > 1 and nth > 1 and letter == other[nth - 2] and one[at - 2] == their:
+        for nth, other in enumerate(text, 1):
+            least = min(rows[-1][nth] + 1, row[-1] + 1, rows[-1][nth - 1] + (letter != other))
+            if at > 1 and nth > 1 and letter == text[nth - 2] and value[at - 2] == other:
                 least = min(least, rows[-2][nth - 2] + 1)
             row.append(least)
         rows = [rows[-1], row]
-    return rows[-1][-1]
+    return min((slips, end) for end, slips in enumerate(rows[-1]))
 
 
 def _readable(suite: Suite) -> Iterator[str]:
