@@ -16,7 +16,7 @@ from evallib.strict_yaml import Document, Written, first_problem, parse_flat
 __all__ = [
     "CAUSES", "FIXES", "READINGS", "Accepted", "Cause", "Change", "Close", "Difference", "Entry", "Expectation", "Fix",
     "Lock", "Override", "Plan", "Reading", "Rescoring", "Resolution", "Rubric", "Seal", "Stratum", "Text", "Use",
-    "Withdrawal", "entry_text", "moment", "read_entry", "read_flat",
+    "Withdrawal", "entry_text", "moment", "read_entry", "read_flat", "says_nothing",
 ]  # fmt: skip
 
 READINGS = ("pass", "fail", "infra", "unsure")
@@ -256,6 +256,10 @@ class Rescoring(_Entry):
     unread: int = Field(default=0, ge=0)
     """Flips that nobody had read."""
     unread_accepted_by: str = ""
+    became: Mapping[str, str] = Field(default_factory=dict)
+    """Check it changes to digest (16 hex) of what that became: a change is one, whatever else its suite says."""
+    untested: tuple[str, ...] = ()
+    """Its changes that neither a stored answer nor a probe exercises, in words: nobody saw what they do."""
     runs: tuple[Mapping[str, Any], ...] = ()
     """Per run: id, sha256 of the strict verdicts and of the rescored ones, counts, flips, unexpected, missed."""
 
@@ -343,6 +347,11 @@ def entry_text(text: str) -> str:
     return "".join(
         c if c == "\n" or (c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF) else repr(c)[1:-1] for c in text
     )
+
+
+def says_nothing(text: str) -> bool:
+    """Whether no letter and no digit stands in a reason: blanks, signs and what shows nothing are none."""
+    return not any(c.isalnum() for c in text)
 
 
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)

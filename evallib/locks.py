@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from evallib.entries import Close, Lock, entry_text
+from evallib.entries import Close, Lock, Rescoring, entry_text, moment, says_nothing
 from evallib.errors import InputError
 from evallib.records import digest
 from evallib.reviewer import reviewer_name
 from evallib.rule import Rule
 from evallib.store import LoggedEntry, Run, by_time
 
-__all__ = ["covering", "lock_words", "make_close", "make_lock", "shared_criteria", "standing_locks"]
+__all__ = ["covering", "lock_words", "made_inside", "make_close", "make_lock", "shared_criteria", "standing_locks"]
 
 
-def shared_criteria(run: Run) -> dict[str, str]:
-    """Case id to the digest (16 hex) of its question and of all that decides it; equal wherever these are.
+class _Ways(NamedTuple):
+    """What one case is known by: digests (16 hex)."""
 
-    A case without a recorded question stands for itself by its id. How evallib's own code came to judge since, and
-    what a check is described as, makes no other criteria.
+    held: frozenset[str]
+    """That a lock of its run holds."""
+    wanted: frozenset[str]
+    """Of which a lock that holds it has one."""
+
+
+def shared_criteria(run: Run) -> dict[str, _Ways]:
+    """Case id to digests of its question and of all that decides it; they meet wherever these are the same.
+
+    A case without a recorded question stands for itself by its id, also beside the same records with their questions.
+    How evallib's own code came to judge since, and what a check is described as, makes no other criteria.
     """
     suite = run.suite
     found = {}
     for case_id in run.plan["cases"]:
         criteria = sorted((b.check.id, _decisive(b.check.criteria())) for b in suite.bound[case_id])
-        found[case_id] = digest([suite.by_id[case_id].question or case_id, suite.pass_rule, criteria], 16)
+        asked = suite.by_id[case_id].question
+        by_question, by_id, asked_by_id = (
+            digest([known, suite.pass_rule, criteria], 16) for known in (asked, case_id, f"asked: {case_id}")
+        )
+        if not asked:
+            found[case_id] = _Ways(frozenset({by_id}), frozenset({by_id, asked_by_id}))
+        elif suite.recorded:
+            found[case_id] = _Ways(frozenset({by_question, asked_by_id}), frozenset({by_question, by_id}))
+        else:
+            found[case_id] = _Ways(frozenset({by_question}), frozenset({by_question}))
     return found
 
 
@@ -49,12 +68,20 @@ def standing_locks(log: Iterable[LoggedEntry], rule: Rule) -> list[LoggedEntry]:
 def covering(run: Run, log: Iterable[LoggedEntry], rule: Rule) -> list[LoggedEntry]:
     """The standing locks that hold `run`: they name it, or a case of it has the criteria of a case of theirs."""
     standing = standing_locks(log, rule)
-    own = set(shared_criteria(run).values()) if standing else set()
+    own = {one for ways in shared_criteria(run).values() for one in ways.wanted} if standing else set()
     return [one for one in standing if isinstance(one.entry, Lock) and _covers(one.entry, run.id, own)]
 
 
 def _covers(lock: Lock, run_id: str, criteria: set[str]) -> bool:
     return run_id in lock.runs or any(not criteria.isdisjoint(locked) for locked in lock.criteria.values())
+
+
+def made_inside(entry: Rescoring, log: Iterable[LoggedEntry]) -> list[str]:
+    """Ids of the locks that held its runs when a rescoring was made, as it may be under another log."""
+    before = [(id_, one) for id_, one in log if moment(one.time) < moment(entry.time)]
+    closed = {one.closes for _, one in before if isinstance(one, Close)}
+    runs = {str(row["run"]) for row in entry.runs}
+    return sorted(id_ for id_, one in before if isinstance(one, Lock) and runs & set(one.runs) and id_ not in closed)
 
 
 def lock_words(run: Run, log: Iterable[LoggedEntry], rule: Rule) -> str:
@@ -73,9 +100,9 @@ def make_lock(runs: Sequence[Run], *, author: str, reason: str) -> Lock:
         raise InputError("the same run is named twice; name each run once")
     found: dict[str, set[str]] = {}
     for run in runs:
-        for case_id, one in shared_criteria(run).items():
-            found.setdefault(case_id, set()).add(one)
-    criteria = {case_id: tuple(sorted(ways)) for case_id, ways in sorted(found.items())}
+        for case_id, ways in shared_criteria(run).items():
+            found.setdefault(case_id, set()).update(ways.held)
+    criteria = {case_id: tuple(sorted(each)) for case_id, each in sorted(found.items())}
     return Lock(author=author, runs=tuple(run.id for run in runs), criteria=criteria, reason=entry_text(reason.strip()))
 
 
@@ -101,5 +128,5 @@ def make_close(log: Sequence[LoggedEntry], lock: str, *, author: str, reason: st
 
 
 def _refuse_blank(what: str, reason: str) -> None:
-    if not reason.strip():
+    if says_nothing(reason):
         raise InputError(f"a {what} needs a reason; give --reason")

@@ -20,7 +20,6 @@ __all__ = [
     "both",
     "calibration_lines",
     "corrected_words",
-    "in_no_flip",
     "interval",
     "number",
     "plan_lines",
@@ -33,6 +32,7 @@ __all__ = [
     "table",
     "turned_lines",
     "unpublished_lines",
+    "unseen_lines",
     "views_table",
 ]
 
@@ -71,7 +71,7 @@ def corrected_words(audits: Sequence[Mapping[str, Any]]) -> str:
 
 
 def views_table(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One row per view: counts, pass rate, pass@k and pass^k at the largest k, and its label."""
+    """One row per view, every rate with its interval, pass@k and pass^k at the largest k, and its label."""
     rows = []
     for s in summaries:
         k = list(s["pass_at"])[-1]
@@ -83,11 +83,14 @@ def views_table(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"{passed}/{s['planned']}",
                 f"{number(s['pass_rate'])}{interval(s['pass_rate_interval'])}",
                 str(s["errors"]),
-                f"{number(s['pass_at'][k])} / {number(s['pass_hat'][k])} (k={k})",
+                f"{number(s['pass_at'][k])}{interval(s['pass_at_interval'][k])} (k={k})",
+                f"{number(s['pass_hat'][k])}{interval(s['pass_hat_interval'][k])}",
+                f"{number(s['score_mean'])}{interval(s['score_mean_interval'])}",
                 s["label"] or "",
             ]
         )
-    return table(["run", "view", "passed", "pass rate", "errors", "pass@k / pass^k", ""], rows)
+    header = ["run", "view", "passed", "pass rate, 95 %", "without outcome", "pass@k", "pass^k", "mean score", ""]
+    return table(header, rows)
 
 
 def _word(outcome: Outcome) -> str:
@@ -255,7 +258,7 @@ def rescored_lines(rescored: Mapping[str, Any]) -> list[str]:
         for f in rescored["flips"]
     ]
     lines += table(["run", "case", "sample", "flip", "score", "", "", "checks"], rows) if rows else []
-    lines += [*in_no_flip(rescored), *turned_lines(rescored), *unpublished_lines(rescored)]
+    lines += [*unseen_lines(rescored), *turned_lines(rescored), *unpublished_lines(rescored)]
     lines += [f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in rescored["missed"]]
     lines += [
         f"expected of a run that is not rescored here: {e['run']} {e['case']} {e['sample']}"
@@ -276,10 +279,20 @@ def unpublished_lines(told: Mapping[str, Any]) -> list[str]:
     return [f"the criteria of the recorded verdicts of {runs} {UNPUBLISHED}"] if runs else []
 
 
-def in_no_flip(told: Mapping[str, Any]) -> list[str]:
-    """Which changes of an entry no flip comes from, in a line; none where every change has one."""
+def unseen_lines(told: Mapping[str, Any]) -> list[str]:
+    """What no answer shows of changed criteria: changes without a flip or untested, and what may be weaker."""
     changes = ", ".join(f"{one['check']} ({one['fix']})" for one in told["in_no_flip"])
-    return [f"no flip comes from: {changes}"] if changes else []
+    lines = [f"no flip comes from: {changes}"] if changes else []
+    lines += [f"untested change, no stored or example answer turns by it: {one}" for one in told["untested"]]
+    if told["reworded"]:
+        lines.append(f"described otherwise than recorded, and not listed: {', '.join(told['reworded'])}")
+    if told["never_failed"]:
+        never = counted(len(told["never_failed"]), "check")
+        lines.append(
+            f"in the place of recorded verdicts {never} of a case failed no stored answer: whether they were weakened "
+            "cannot be seen; --json names them"
+        )
+    return lines
 
 
 def turned_lines(told: Mapping[str, Any]) -> list[str]:
@@ -298,9 +311,12 @@ def _first(numbers: Sequence[int]) -> str:
 def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
     """What a changed suite says of the answers beside it that people read."""
     if tried is None:
-        beside = "no answers that people read lie beside the new suite (`evallib regressions`)"
-        return [f"{beside}: only the bad ones that the log names were tried"]
+        return [
+            "no answers that people read lie beside the new suite (`evallib regressions`), and the log has none to try"
+        ]
+    beside = f"{tried['of_the_log']} of them of the log, not kept beside the suite (`evallib regressions`)"
     counts = f"{tried['tried']} of {counted(tried['answers'], 'answer')} that people read were tried"
+    counts += f"; {beside}" * bool(tried["of_the_log"])
     return [counts, *(f"still wrong: {said}" for said in tried["still_wrong"]), *tried["untried"]]
 
 

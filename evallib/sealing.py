@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evallib.entries import Seal, Use, entry_text
+from evallib.entries import Seal, Use, entry_text, says_nothing
 from evallib.errors import InputError
 from evallib.records import digest
 from evallib.reviewer import reviewer_name
@@ -177,7 +177,7 @@ def _repository(adjudications: Path) -> Path:
 
 def make_seal(suite: Suite, *, budget: int, author: str, reason: str) -> Seal:
     """A seal of the suite as it is; InputError when author, reason or budget is missing."""
-    if not reason.strip():
+    if says_nothing(reason):
         raise InputError("a seal needs a reason; give --reason")
     if budget < 1:
         raise InputError(f"--budget {budget}: must be at least 1")

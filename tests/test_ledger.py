@@ -83,6 +83,18 @@ def test_the_third_amendment_or_paraphrase_says_to_replace_the_check(home: Home)
     assert (one.since_replaced, one.paraphrases, one.brittle, one.as_dict()["advice"]) == (1, 2, True, REPLACE)
 
 
+def test_a_change_is_one_however_else_the_suite_differs_that_is_applied_to_further_runs(home: Home) -> None:
+    id_ = home.read()
+    home.rescore([id_])
+    for name, suite in (("gate", WIDER.replace("mean: 0.5", "mean: 0.4")), ("id", f"{WIDER}description: more\n")):
+        home.rescore([id_], slug(name), suite)
+    (one,) = amendments([home.run], read_log(home.log))
+    assert (one.by_fix, one.since_replaced) == ({"widen": 1}, 1)
+    home.rescore([id_], slug("more"), WIDER.replace("'4'", "'4', vier"))
+    (one,) = amendments([home.run], read_log(home.log))
+    assert (one.by_fix, one.since_replaced) == ({"widen": 2}, 2)
+
+
 def test_a_check_that_was_replaced_is_counted_anew_and_a_cited_paraphrase_is_none(home: Home) -> None:
     id_ = home.read(cause="paraphrase")
     assert [one.paraphrases for one in amendments([home.run], read_log(home.log))] == [1]

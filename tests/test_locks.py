@@ -1,16 +1,21 @@
 """Locks hold the runs they name, and every run with the criteria of one of their cases, until they are closed."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from evallib.adjudication import make_withdrawal
+from evallib.cli import main
 from evallib.entries import Close
 from evallib.errors import InputError
 from evallib.locks import covering, lock_words, make_close, make_lock, shared_criteria, standing_locks
+from evallib.rescoring.ledger import caveats, dated_rescorings
 from evallib.rule import Rule, load_rule
-from evallib.store import append_entry, read_log, verify_log
+from evallib.store import Run, append_entry, import_run, read_log, verify_log
+from evallib.store.files import files_below
 from tests.making import SUITE, stored_run
+from tests.ruled import Home
 
 RULE = load_rule(Path("no-log")).rule
 ANSWERS = {"c-1": ["four"], "c-2": ["five"]}
@@ -81,7 +86,7 @@ def test_who_may_close_a_lock(tmp_path: Path, rule: Rule) -> None:
 def test_a_lock_and_its_close_need_a_reason_and_are_never_withdrawn(tmp_path: Path, rule: Rule) -> None:
     run, log = stored_run(tmp_path, ANSWERS), tmp_path / "log"
     with pytest.raises(InputError, match="a lock needs a reason"):
-        make_lock([run], author="Ann", reason=" \n")
+        make_lock([run], author="Ann", reason=" \n\u200b.")
     with pytest.raises(InputError, match="named twice"):
         make_lock([run, run], author="Ann", reason="r")
     lock = append_entry(log, make_lock([run], author="Ann", reason="a comparison"))
@@ -109,3 +114,55 @@ def test_a_close_by_somebody_whom_the_rule_does_not_allow_closes_nothing(tmp_pat
     listed = rule.model_copy(update={"authors": ("Bob",)})
     assert covering(run, read_log(tmp_path), listed) == []
     make_close(read_log(tmp_path), lock.id, author="Ann", reason="published", rule=rule)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_the_same_records_with_or_without_their_questions_are_held(tmp_path: Path, asked: bool) -> None:
+    """An import knows what was asked only where it is told so: leaving that out is no way round a lock."""
+    silent, told = (imported(tmp_path, name, RECORDED + more) for name, more in (("a", BARE), ("b", QUESTIONS)))
+    locked, other = (told, silent) if asked else (silent, told)
+    append_entry(tmp_path / "log", make_lock([locked], author="Ann", reason="a comparison"))
+    assert len(covering(other, read_log(tmp_path / "log"), RULE)) == 1
+
+
+def test_recorded_cases_of_one_name_that_were_asked_something_else_are_not_held(tmp_path: Path) -> None:
+    one, other = (imported(tmp_path, name, RECORDED + QUESTIONS.replace("two", name)) for name in ("two", "three"))
+    append_entry(tmp_path / "log", make_lock([one], author="Ann", reason="a comparison"))
+    assert covering(other, read_log(tmp_path / "log"), RULE) == []
+
+
+RECORDED = """\
+suite: small
+recorded: true
+checks: [{id: says, check: recorded, critical: true}]
+cases:
+"""
+BARE, QUESTIONS = "- {id: c-1}\n", "- {id: c-1, steps: [{ask: What is two and two?}]}\n"
+
+
+def imported(folder: Path, name: str, suite: str) -> Run:
+    """Somebody's recorded verdicts as a run."""
+    made = stored_run(folder / "made" / name, {"c-1": ["four"]})
+    verdicts = [v._replace(origin="recorded", decides="") for v in made.verdicts if v.check_id == "says"]
+    return import_run(folder, name, suite, made.samples, verdicts, target={"kind": "t"}, source={})
+
+
+def test_a_rescoring_made_under_another_log_while_a_lock_held_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(tmp_path / "data")
+    home.log = tmp_path / "adjudications"
+    ids = [home.read()]
+    real, home.log = home.log, shutil.copytree(home.log, tmp_path / "aside")
+    lock = append_entry(real, make_lock([home.run], author="Ann", reason="a comparison"))
+    home.rescore(ids)
+    (made,) = (path for path in files_below(home.log / "entries", ".yaml") if "-rescoring-" in path.name)
+    shutil.copy(made, real / made.relative_to(home.log))
+    append_entry(real, make_close(read_log(real), lock.id, author="Ann", reason="published", rule=RULE))
+    assert main(["verify", str(tmp_path / "data"), "--adjudications", str(real)]) == 0
+    told = f"{made.stem} was made while lock {lock.id} held its runs"
+    assert f"note: {told}" in capsys.readouterr().out
+    (one,) = dated_rescorings(read_log(real))
+    assert caveats(one, one["rule_digest"]) == [f"was made while lock {lock.id} held its runs"]
+    assert main(["criteria", "r-1", "--data", str(tmp_path / "data")]) == 0
+    assert f"  was made while lock {lock.id} held its runs" in capsys.readouterr().out

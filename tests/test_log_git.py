@@ -18,10 +18,11 @@ from evallib.entries import Plan, Stratum, Withdrawal
 from evallib.errors import InputError
 from evallib.standing import own_reading, standing_readings
 from evallib.store import Run, append_entry, read_log, verify_log
-from evallib.store.log import stamp_preview
+from evallib.store.log import Stamp, stamp_preview
 from tests.commandline import files
 from tests.making import stored_run
 
+STAMP = Stamp("digit", "s" * 64, ("c",), "e", "2026-11-30T10:00:00+00:00")
 IDENTITY = {f"GIT_{who}_{what}": "tests" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 Repository = tuple[Path, Run]
 
@@ -224,7 +225,7 @@ def test_what_is_not_an_addition_is_refused(two: Repository, harm: str, committe
 def stamped(two: Repository) -> Path:
     """The stamp of a preview, committed and named as it was written."""
     home, _ = two
-    stamp_preview(home / "adjudications", "s" * 64, "digit", "e", ["c"])
+    stamp_preview(home / "adjudications", STAMP)
     commit(home, "preview")
     git(home, "tag", "previewed")
     (path,) = (home / "adjudications" / "previews").iterdir()
@@ -245,7 +246,7 @@ def test_stamps_of_previews_are_only_added(two: Repository, stamped: Path, harm:
 
 
 def test_a_log_of_previews_alone_is_a_log(tmp_path: Path) -> None:
-    stamp_preview(tmp_path / "log", "s" * 64, "digit", "e", ["c"])
+    stamp_preview(tmp_path / "log", STAMP)
     assert main(["verify", str(tmp_path / "log")]) == 0
 
 

@@ -1,20 +1,37 @@
 """Whoever was told flips predicts them no more: a refusal that names some, and an earlier rescoring, count as looks."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from evallib.errors import InputError
-from tests.making import SUITE
-from tests.ruled import ENTRY, WIDER, Home
+from evallib.rescoring.impact import preview
+from evallib.store import Run, list_runs
+from evallib.store.files import files_below
+from tests.licensing import citing
+from tests.making import SUITE, stored_run
+from tests.ruled import ANSWERS, ENTRY, WIDER, Home
 
 SILENT = ENTRY.replace("[{run: r-1, case: c-1, sample: 2, to: pass}]", "[]")
 WIDEST = SUITE.replace("{facts: [four]}", "{facts: [[four, '4', none]]}")
 
 
+NEARLY = WIDER.replace("'4'", "'4', vier")
+"""The same flips by other criteria."""
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
+
+
+def look(home: Home, suite: str, entry: str = "", *, run: Run | None = None, log: Path | None = None) -> None:
+    """Preview a suite, and an entry where there is one."""
+    (home.folder / "seen.yaml").write_text(suite)
+    (home.folder / "seen-entry.yaml").write_text(citing(entry, []))
+    given = home.folder / "seen-entry.yaml" if entry else None
+    preview([run or home.run], home.folder / "seen.yaml", given, log or home.log)
 
 
 def test_a_refusal_that_names_flips_is_a_look(home: Home) -> None:
@@ -61,3 +78,84 @@ def test_a_flip_that_no_earlier_rescoring_showed_is_still_a_prediction(home: Hom
     )
     done = home.rescore([*ids, home.read(sample=3)], more, WIDEST)
     assert done.entry.predicted_after_preview is False
+
+
+def test_flips_that_a_preview_of_other_criteria_showed_are_no_prediction(home: Home) -> None:
+    look(home, NEARLY)
+    assert home.rescore([home.read()]).entry.predicted_after_preview is True
+
+
+def test_flips_that_a_preview_of_other_criteria_showed_are_none_under_another_slug_either(home: Home) -> None:
+    look(home, NEARLY, SILENT.replace("digit", "first"))
+    assert home.rescore([home.read()]).entry.predicted_after_preview is True
+
+
+def test_a_bogus_expectation_among_those_that_were_copied_hides_nothing(home: Home) -> None:
+    look(home, NEARLY)
+    more = ENTRY.replace("to: pass}]", "to: pass}, {run: r-1, case: c-1, sample: 3, to: pass}]")
+    assert home.rescore([home.read()], more).entry.predicted_after_preview is True
+
+
+def test_a_flip_that_was_foretold_before_any_look_stays_a_prediction(home: Home) -> None:
+    look(home, NEARLY, ENTRY.replace("digit", "first"))
+    assert home.rescore([home.read()]).entry.predicted_after_preview is False
+
+
+def test_a_preview_that_showed_none_of_the_flips_leaves_them_a_prediction(home: Home) -> None:
+    look(home, SUITE.replace("{facts: [five]}", "{facts: [[five, six]]}"))
+    assert home.rescore([home.read()]).entry.predicted_after_preview is False
+
+
+def test_an_expectation_that_was_dropped_once_it_was_seen_to_fail_is_told(home: Home) -> None:
+    more = ENTRY.replace("to: pass}]", "to: pass}, {run: r-1, case: c-1, sample: 3, to: pass}]")
+    look(home, NEARLY, more.replace("digit", "first"))
+    assert home.rescore([home.read()]).entry.predicted_after_preview is True
+
+
+def test_a_preview_of_the_same_records_under_another_id_is_a_look(tmp_path: Path) -> None:
+    source = {"sha256": "a" * 64, "set": "one"}
+    home = Home(tmp_path)
+    home.run, copy = (
+        stored_run(tmp_path, ANSWERS, run_id=name, planned={"source": source}) for name in ("r-2", "copy")
+    )
+    look(home, NEARLY, run=copy)
+    assert home.rescore([home.read()], ENTRY.replace("r-1", "r-2")).entry.predicted_after_preview is True
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Home:
+    """A run in a data folder with its log beside it."""
+    home = Home(tmp_path / "data")
+    home.log = tmp_path / "adjudications"
+    home.read(check="says", sample=3)
+    return home
+
+
+def test_a_preview_under_another_log_leaves_its_stamp_in_the_log_beside_the_run(kept: Home, tmp_path: Path) -> None:
+    shutil.copytree(kept.log, tmp_path / "aside")
+    look(kept, NEARLY, log=tmp_path / "aside")
+    assert len(files_below(kept.log / "previews", ".yaml")) == 1
+    assert kept.rescore([kept.read()]).entry.predicted_after_preview is True
+
+
+def test_a_rescoring_under_another_log_leaves_its_stamp_in_the_log_beside_the_run(kept: Home, tmp_path: Path) -> None:
+    id_ = kept.read()
+    real, kept.log = kept.log, shutil.copytree(kept.log, tmp_path / "aside")
+    kept.rescore([id_], SILENT.replace("digit", "aside"))
+    assert len(files_below(real / "previews", ".yaml")) == 1
+    kept.log = real
+    assert kept.rescore([id_]).entry.predicted_after_preview is True
+
+
+def test_nothing_is_stamped_into_a_bundle(kept: Home, tmp_path: Path) -> None:
+    """Somebody else's published folder stays as it was published."""
+    (tmp_path / "MANIFEST.sha256").write_text("")
+    look(kept, NEARLY, run=list_runs(tmp_path / "data")[0], log=tmp_path / "mine")
+    assert not (kept.log / "previews").exists()
+    assert len(files_below(tmp_path / "mine" / "previews", ".yaml")) == 1
+
+
+def test_a_stamp_does_not_tell_which_answers_flip(home: Home) -> None:
+    look(home, NEARLY, ENTRY)
+    (stamp,) = files_below(home.log / "previews", ".yaml")
+    assert not {"r-1", "c-1", "pass"} & set(stamp.read_text().replace(":", " ").split())

@@ -5,7 +5,9 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,12 +25,12 @@ from evallib.publishing.proof import bundle_digest, is_bundle, prove
 from evallib.publishing.quoted import figure_rows
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore
-from evallib.rescoring.upholding import unborne
+from evallib.rescoring.upholding import upheld
 from evallib.rule import load_rule
 from evallib.store import append_entry, open_run, read_log
 from evallib.store.files import sha256_of
 from tests.licensing import citing
-from tests.making import SUITE, stored_run
+from tests.making import SUITE, code_suite, stored_run
 
 ENTRY = """\
 kind: rescoring
@@ -136,7 +138,7 @@ def test_what_is_to_be_held_against_a_rescoring_stands_in_changelog_and_readme(b
         said = (bundle / name).read_text().replace("\\", "")
         assert "licensed by nobody's reading but its author's own" in said
         assert f"cites {cited}, which was taken back since" in said
-        assert "made under another rule than the one that holds now: only its digest is kept, " in said
+        assert "made under another rule than the one that holds now: its text is RULE.yaml beside the rescored" in said
     assert prove(bundle, redraw=False).problems == []
 
 
@@ -213,15 +215,26 @@ def test_a_forgery_is_found_out_also_where_the_hashes_were_made_to_fit(bundle: P
     assert prove(hashed_again(bundle), redraw=forge is edited_chart).problems
 
 
-def invented(bundle: Path, run: str = "r-1") -> Path:
-    """Rescored verdicts that all pass, with entry, facts, figures, texts and hashes made anew to fit."""
+def rewritten(path: Path, forge: Callable[[list[Any]], object]) -> None:
+    """A table of verdicts with rows that somebody changed."""
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    forge(rows)
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+
+def all_pass(rows: list[Any]) -> None:
+    for row in rows:
+        row["passed"] = True
+
+
+def invented(bundle: Path, forge: Callable[[list[Any]], object] = all_pass, run: str = "r-1") -> Path:
+    """Other rescored verdicts, with entry, facts, figures, texts and hashes made anew to fit."""
     log, folder = bundle / "adjudications", bundle / "data" / "runs" / run
     (rescored,) = (folder / "rescored").iterdir()
     path = rescored / "verdicts.parquet"
     was = sha256_of(path)
-    table = pq.read_table(path)
-    passed = pa.array([True] * len(table))
-    pq.write_table(table.set_column(table.schema.get_field_index("passed"), table.schema.field("passed"), passed), path)
+    rewritten(path, forge)
     (twin,) = log.rglob("*-rescoring-*.yaml")
     content = twin.read_text().replace(was, sha256_of(path)).encode()
     twin.unlink()
@@ -242,10 +255,43 @@ def forged_again(bundle: Path) -> Path:
 
 
 def test_invented_verdicts_do_not_bear_out_the_flips_of_their_entry(bundle: Path) -> None:
-    problems = prove(invented(bundle), redraw=False).problems
-    assert len(problems) == 1, problems
-    assert "sample 1 of case 'c-2' of run 'r-1' flips from fail to pass by the verdicts" in problems[0]
-    assert "does not flip by the entry" in problems[0]
+    first, second = prove(invented(bundle), redraw=False).problems
+    assert "check 'says' on sample 1 of case 'c-2' of run 'r-1' is pass there, and fail by the criteria" in first
+    assert "sample 1 of case 'c-2' of run 'r-1' flips from fail to pass by the verdicts" in second
+    assert "does not flip by the entry" in second
+
+
+@pytest.mark.parametrize("origin", ["computed", "carried"])
+def test_a_rescored_verdict_that_was_changed_without_a_flip_is_named(bundle: Path, origin: str) -> None:
+    """By a forger who made entry, figures, texts and hashes anew to fit."""
+    invented(bundle, lambda rows: next(row for row in rows if row["origin"] == origin).update(value=0.5))
+    (problem,) = prove(bundle, redraw=False).problems
+    assert re.search(r"check '\w+' on sample 1 of case 'c-1' .* is pass there, and pass by .*its value", problem)
+
+
+def test_strict_verdicts_are_computed_again_too(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["verify", str(bundle / "data" / "runs" / "r-1"), "--adjudications", str(bundle / "adjudications")]
+    assert main(given) == 0
+    assert "16 of 16 verdicts were computed again from answers and criteria\n" in capsys.readouterr().out
+    path = bundle / "data" / "runs" / "r-1" / "verdicts.parquet"
+    was = sha256_of(path)
+    rewritten(path, lambda rows: rows[-1].update(weight=7.0))
+    for text in (path.with_name("run.json"), *bundle.rglob("*.yaml")):
+        text.write_text(text.read_text().replace(was, sha256_of(path)))
+    (problem,) = upheld(open_run("r-1", bundle / "data"), []).problems
+    assert "its value, hits, weight or origin differ" in problem
+
+
+def test_no_code_of_a_stored_suite_is_run_to_verify_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = code_suite('return 1, "so"', "- {id: full, check: not_empty}")
+    run = stored_run(tmp_path, {"c-1": ["four"]}, suite_text=text)
+    monkeypatch.setattr("evallib.checks.code.evaluate", None)
+    assert upheld(run, []) == ([], 1, 2)
+    path = run.folder / "verdicts.parquet"
+    rewritten(path, lambda rows: rows.remove(next(row for row in rows if row["check_id"] == "x")))
+    run.manifest["files"][path.name] = sha256_of(path)
+    (problem,) = upheld(run, []).problems
+    assert "check 'x' on sample 1 of case 'c-1' of run 'r-1' is missing there" in problem
 
 
 def test_verify_of_a_data_folder_folds_rescored_verdicts_too(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +318,7 @@ def test_counts_and_predictions_of_an_entry_follow_from_its_verdicts(
     text = (folder / "entry.yaml").read_text()
     assert said in text, text
     (folder / "entry.yaml").write_text(text.replace(said, instead, 1))
-    (problem,) = unborne(open_run("r-1", bundle / "data"), read_log(bundle / "adjudications"))
+    (problem,) = upheld(open_run("r-1", bundle / "data"), read_log(bundle / "adjudications")).problems
     assert told in problem
 
 

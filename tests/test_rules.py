@@ -10,6 +10,7 @@ from evallib.cli import main
 from evallib.entries import Override, Rescoring
 from evallib.locks import make_close, make_lock
 from evallib.rescoring.impact import preview
+from evallib.rescoring.ledger import caveats, dated_rescorings
 from evallib.rescoring.rules import Acceptance
 from evallib.rule import load_rule
 from evallib.store import append_entry, import_run, open_run, read_log, verify_log, verify_run
@@ -303,3 +304,50 @@ def test_the_command_line_locks_refuses_closes_and_accepts(
     assert [flip["sample"] for flip in done["unread"]] == [3]
     assert (done["override"], "comes with evallib" in done["rule"]) == (entry_of(home).override, True)
     assert main(["verify", "r-1", *stored]) == 0
+
+
+def test_the_rule_that_allowed_a_rescoring_stands_beside_it_in_its_own_words(home: Home) -> None:
+    ids, text = [home.read()], f"# ours\n{TEXT}"
+    (home.log / "RULE.yaml").write_text(text)
+    entry = home.rescore(ids).entry
+    (kept,) = home.run.folder.glob("rescored/*/RULE.yaml")
+    assert kept.read_text() == text
+    assert verify_run(home.run, home.log).problems == []
+    (home.log / "RULE.yaml").write_text(TEXT.replace("authors: anyone", "authors: [Ann, Bo]"))
+    (one,) = dated_rescorings(read_log(home.log))
+    (told,) = caveats(one, load_rule(home.log).rule.digest)
+    assert told == (
+        "made under another rule than the one that holds now: its text is RULE.yaml beside the rescored verdicts, "
+        f"digest {entry.rule_digest[:16]}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        ("edit", "differs from what was written"),
+        ("delete", "is missing"),
+        ("author", "does not let 'Cem' change criteria"),
+        ("digest", "is not the rule of which its entry has the digest"),
+    ],
+)
+def test_the_kept_rule_is_verified(home: Home, harm: str, said: str) -> None:
+    ids = [home.read()]
+    (home.log / "RULE.yaml").write_text(TEXT.replace("authors: anyone", "authors: [Ann, Bo]"))
+    digest = home.rescore(ids).entry.rule_digest
+    (kept,) = home.run.folder.glob("rescored/*/RULE.yaml")
+    entry = kept.with_name("entry.yaml")
+    if harm == "delete":
+        kept.unlink()
+    elif harm == "edit":
+        kept.write_text(TEXT)
+    else:
+        was, forged = {"author": ("author: Ann", "author: Cem"), "digest": (digest, "0" * 64)}[harm]
+        entry.write_text(entry.read_text().replace(was, forged))
+    assert said in " ".join(verify_run(home.run, home.log).problems)
+
+
+@pytest.mark.parametrize("where", ["entry", "change"])
+def test_a_reason_that_shows_nobody_anything_is_none(home: Home, where: str) -> None:
+    words = "reason: a digit is as good" if where == "change" else """reason: "'4' is four\""""
+    home.refused("the reason .*is blank; say why", [home.read()], ENTRY.replace(words, 'reason: "\\u200b -."'))

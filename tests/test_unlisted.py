@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evallib.printing import turned_lines
+from evallib.printing import rescored_lines, turned_lines
 from evallib.rescoring.impact import preview
 from evallib.store import import_run
 from tests.licensing import citing
@@ -14,15 +14,19 @@ from tests.ruled import ENTRY, WIDER, Home
 from tests.test_rules import RECORDED, there
 
 
-@pytest.fixture
-def recorded(tmp_path: Path) -> Home:
+def from_records(folder: Path, suite: str = RECORDED) -> Home:
     """A run whose verdicts were recorded elsewhere: nothing tells what its criteria were."""
-    home = Home(tmp_path)
+    home = Home(folder)
     source = {"set": "s", "sha256": "0" * 64}
     home.run = import_run(
-        home.folder, "there", RECORDED, home.run.samples, home.run.verdicts, target={"kind": "t"}, source=source
+        home.folder, "there", suite, home.run.samples, home.run.verdicts, target={"kind": "t"}, source=source
     )
     return home
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Home:
+    return from_records(tmp_path)
 
 
 SILENT = there(ENTRY).replace("[{run: there, case: c-1, sample: 2, to: pass}]", "[]")
@@ -75,3 +79,84 @@ def preview_of(home: Home, ids: list[str], entry: str, suite: str) -> dict[str, 
     (home.folder / "new.yaml").write_text(suite)
     (home.folder / "entry.yaml").write_text(citing(entry, ids))
     return preview([home.run], home.folder / "new.yaml", home.folder / "entry.yaml", home.log).as_dict()
+
+
+DESCRIBED = SUITE.replace("check: mentions,", "check: mentions, description: the sum,")
+WORDS = ENTRY.replace("fix: widen", "fix: description").replace("[{run: r-1, case: c-1, sample: 2, to: pass}]", "[]")
+
+
+def test_another_description_is_listed_for_every_case_that_it_touches(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    said = "describes check 'says' of case 'c-2' otherwise, which the entry does not list"
+    home.refused(f"{said}.*`fix: description`", [], WORDS, DESCRIBED)
+    assert home.rescore([], WORDS.replace("cases: [c-1], ", ""), DESCRIBED).as_dict()["flips"] == []
+
+
+def test_another_description_does_not_ride_along(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    along = WIDER.replace("check: sections,", "check: sections, description: of few words,")
+    home.refused("describes check 'short' of case 'c-1' otherwise", [home.read()], ENTRY, along)
+
+
+def test_a_check_that_is_changed_may_be_described_anew(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    wider = WIDER.replace("check: mentions,", "check: mentions, description: the sum,")
+    done = home.rescore([home.read()], ENTRY.replace("cases: [c-1], ", ""), wider)
+    assert len(done.as_dict()["flips"]) == 1
+
+
+def test_descriptions_that_differ_from_recorded_ones_are_told(tmp_path: Path) -> None:
+    """What a source says of its checks and what its published criteria say need not be the same words."""
+    said = RECORDED.replace("{id: short, check: recorded}", "{id: short, check: recorded, description: five words}")
+    home = from_records(tmp_path, said)
+    along = WIDER.replace("check: sections,", "check: sections, description: of few words,")
+    done = home.rescore([home.read()], there(ENTRY), along).as_dict()
+    assert done["reworded"] == ["short"]
+    assert "described otherwise than recorded, and not listed: short" in rescored_lines(done)
+    same = along.replace("of few words", "five words")
+    assert home.rescore([home.read()], there(ENTRY).replace("digit", "same"), same).as_dict()["reworded"] == []
+
+
+def test_a_check_in_the_place_of_a_recorded_one_that_never_failed_is_told(recorded: Home) -> None:
+    """No verdict turns where such a check lets everything pass: nobody can tell whether it was weakened."""
+    gutted = WIDER.replace("max_words: 5", "max_words: 5000")
+    done = recorded.rescore([recorded.read()], there(ENTRY), gutted).as_dict()
+    assert done["never_failed"] == [{"case_id": case, "check": "short"} for case in ("c-1", "c-2")]
+    assert "2 checks" in "".join(line for line in rescored_lines(done) if "weakened" in line)
+
+
+PROBES = "probes: [{name: digits, case: c-1, answer: '44', passes: [says]}]\n"
+COUNTED = "changes: [{check: short, fix: criticality, reason: it decides}]"
+
+
+@pytest.mark.parametrize(
+    ("changes", "suite", "untested"),
+    [
+        ("cases: [c-1]", WIDER, []),
+        ("cases: [c-1]", WIDER.replace("'4'", "'44'"), ["widen says of c-1"]),
+        ("cases: [c-1]", WIDER.replace("'4'", "'44'") + PROBES, []),
+        ("cases: [c-1, c-2]", WIDER.replace("five]", "[five, cinq]]"), ["widen says of c-2"]),
+        ("tags: none", WIDER.replace("five]", "[five, cinq]]"), []),
+    ],
+)  # fmt: skip
+def test_a_change_that_no_answer_exercises_is_marked_untested(
+    tmp_path: Path, changes: str, suite: str, untested: list[str]
+) -> None:
+    home = Home(tmp_path)
+    entry = ENTRY.replace("cases: [c-1], ", "" if changes.startswith("tags") else f"{changes}, ")
+    done = home.rescore([home.read(), home.read("c-2")], entry, suite)
+    assert list(done.entry.untested) == done.as_dict()["untested"] == untested
+    told = [line for line in rescored_lines(done.as_dict()) if line.startswith("untested")]
+    assert told == [f"untested change, no stored or example answer turns by it: {one}" for one in untested]
+
+
+@pytest.mark.parametrize(("words", "untested"), [(2, []), (5, ["criticality short"])])
+def test_what_only_counts_otherwise_is_tested_by_an_answer_that_it_bears_on(
+    tmp_path: Path, words: int, untested: list[str]
+) -> None:
+    suite = SUITE.replace("max_words: 5", f"max_words: {words}")
+    home = Home(tmp_path, suite)
+    id_ = home.read(check="short", reading="fail", cause="wrong-scope")
+    entry = ENTRY.replace("changes: [{check: says, cases: [c-1], fix: widen, reason: a digit is as good}]", COUNTED)
+    done = home.rescore([id_], entry, suite.replace(f"max_words: {words}", f"max_words: {words}, critical: true"))
+    assert list(done.entry.untested) == untested

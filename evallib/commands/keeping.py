@@ -14,7 +14,7 @@ __all__ = ["verify"]
 def verify(given: argparse.Namespace) -> int:
     """Hash the runs and the log that are named, or a log alone; what is not as it was written is status 2."""
     from evallib.publishing.proof import is_bundle
-    from evallib.rescoring.upholding import unborne
+    from evallib.rescoring.upholding import Upheld, upheld
     from evallib.sealing import unseen_use
     from evallib.store import leftovers, list_runs, open_run, read_log, verify_log, verify_run
 
@@ -30,11 +30,16 @@ def verify(given: argparse.Namespace) -> int:
     checks = [*(verify_run(found, adjudications) for found in whole), log]
     problems = [problem for check in checks for problem in check.problems]
     entries = read_log(adjudications) if whole and not problems else []
-    if not problems:  # what is not as it was written proves nothing of what was made of it
-        problems = [told for found in whole for told in unseen_use(found, entries)]
-        problems += [problem for found in whole for problem in unborne(found, entries)]
+    anew = Upheld([])
+    for found in whole if not problems else ():  # what is not as it was written proves nothing of what was made of it
+        anew = anew.with_more(Upheld(unseen_use(found, entries))).with_more(upheld(found, entries))
+    problems += anew.problems
     print_lines(problems)
-    print_lines(f"note: {one}" for one in leftovers(runs[0].folder if one_run else folder, adjudications))
+    notes = [
+        *leftovers(runs[0].folder if one_run else folder, adjudications),
+        *_inside_locks(adjudications, log.problems),
+    ]
+    print_lines(f"note: {one}" for one in notes)
     count = sum(check.checked for check in checks)
     if problems:
         raise InputError(
@@ -44,12 +49,28 @@ def verify(given: argparse.Namespace) -> int:
     compared = f"{stored} and {counted(log.checked, 'entry', 'entries')} in"
     unseen = "an entry that was deleted leaves no trace here: name a git revision that has it (--since REVISION)"
     seen = f"no entry was edited, deleted or renamed since {given.since}"
-    print_lines([f"{compared} {adjudications / 'entries'} are as they were written", seen if given.since else unseen])
+    print_lines(
+        [f"{compared} {adjudications / 'entries'} are as they were written", *_anew(anew.computed, anew.verdicts)]
+    )
+    print_lines([seen if given.since else unseen])
     if open_:
         raise IncompleteError(
             f"not verified, because incomplete: {', '.join(r.folder.name for r in open_)}; resume them first"
         )
     return 0
+
+
+def _inside_locks(adjudications: Path, unread: list[str]) -> list[str]:
+    """A sentence for each rescoring that was made while a lock held its runs; none where the log cannot be read."""
+    from evallib.entries import Rescoring
+    from evallib.locks import made_inside
+    from evallib.store import read_log
+
+    log = [] if unread else read_log(adjudications)
+    made = [(id_, entry) for id_, entry in log if isinstance(entry, Rescoring)]
+    return [
+        f"{id_} was made while lock {lock} held its runs" for id_, entry in made for lock in made_inside(entry, log)
+    ]
 
 
 def _verify_bundle(folder: Path) -> int:
@@ -60,7 +81,13 @@ def _verify_bundle(folder: Path) -> int:
     if proof.problems:
         raise InputError(f"problems: {len(proof.problems)}; this is not the bundle that was published: fetch it again")
     files = counted(proof.checked, "file")
-    print_lines(
-        [f"{files} in {folder} are as published, and the figures follow from them", f"digest {bundle_digest(folder)}"]
-    )
+    print_lines([f"{files} in {folder} are as published, and the figures follow from them"])
+    print_lines([*_anew(proof.computed, proof.verdicts), f"digest {bundle_digest(folder)}"])
     return 0
+
+
+def _anew(computed: int, verdicts: int) -> list[str]:
+    """How many verdicts were computed again, and what the others are."""
+    left = "the others are recorded, or of judges, code, or a kind that has come to judge otherwise since"
+    told = f"{computed} of {counted(verdicts, 'verdict')} were computed again from answers and criteria"
+    return [f"{told}; {left}" if computed < verdicts else told] * bool(verdicts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evallib.desk.flips import FlipQueue
-from evallib.printing import both, in_no_flip, regression_lines, table, turned_lines, unpublished_lines
+from evallib.printing import both, regression_lines, table, turned_lines, unpublished_lines, unseen_lines
 from evallib.rescoring.impact import Impact
 from evallib.stdout import counted, visible
 
@@ -22,7 +22,7 @@ def preview_lines(impact: Impact) -> list[str]:
     return [
         *_head(impact, seen),
         *_flips(seen["flips"], expects=impact.entry is not None),
-        *in_no_flip(seen),
+        *unseen_lines(seen),
         *turned_lines(seen),
         *unpublished_lines(seen),
         *[f"missed: {m['run']} {m['case']} {m['sample']} to {m['to']}" for m in seen["missed"]],

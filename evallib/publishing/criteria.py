@@ -11,7 +11,7 @@ from evallib.records import POST_HOC_LABEL, whole_seconds
 from evallib.rescoring.changes import UNPUBLISHED
 from evallib.rescoring.entry import rescoring_label
 from evallib.stdout import counted
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.store.log import view_name
 
 __all__ = ["criteria_changelog", "quiet"]
@@ -34,7 +34,7 @@ def criteria_changelog(
     ids = {run.id for run in runs}
     made = [(id_, e) for id_, e in entries if isinstance(e, Rescoring) and any(row["run"] in ids for row in e.runs)]
     checks = dict.fromkeys(change.check for _, entry in made for change in entry.changes)
-    lines = ["# Changelog of criteria", "", *_before(runs), *_unpublished(runs)]
+    lines = ["# Changelog of criteria", "", *_before(runs), *_unpublished(runs, entries)]
     for check in sorted(checks):
         lines += [f"## {quiet(check)}", ""]
         for id_, entry in made:
@@ -55,12 +55,27 @@ def _before(runs: Sequence[Run]) -> Iterator[str]:
         yield ""
 
 
-def _unpublished(runs: Sequence[Run]) -> Iterator[str]:
-    """Of which runs nobody can say what the criteria were that are changed here."""
-    names = ", ".join(f"`{run.id}`" for run in runs if run.suite.recorded)
-    if names:
+def _unpublished(runs: Sequence[Run], entries: Sequence[LoggedEntry]) -> Iterator[str]:
+    """Of which runs nobody can say what the criteria were that are changed here, and which checks may be weaker."""
+    recorded = [run for run in runs if run.suite.recorded]
+    if recorded:
+        names = ", ".join(f"`{run.id}`" for run in recorded)
         yield f"The recorded verdicts of {names} came from criteria that {UNPUBLISHED}."
+        yield from _never_failed(recorded, entries)
         yield ""
+
+
+def _never_failed(recorded: Sequence[Run], entries: Sequence[LoggedEntry]) -> Iterator[str]:
+    computed, failed = set(), set()
+    for run in recorded:
+        rescored = [v for one in standing_rescorings(run, entries) for v in one.verdicts(run.id)]
+        computed |= {(v.case_id, v.check_id) for v in rescored if v.origin == "computed" and v.passed is not None}
+        failed |= {(v.case_id, v.check_id) for v in (*run.verdicts, *rescored) if v.passed is False}
+    if never := sorted({check for _, check in computed - failed}):
+        yield (
+            f"In their place {counted(len(computed), 'check')} of a case are computed now; whether these were weakened "
+            f"cannot be seen, because they failed no answer: {', '.join(map(quiet, never))}."
+        )
 
 
 def _told(change: Change, entry: Rescoring, id_: str) -> Iterator[str]:

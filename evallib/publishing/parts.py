@@ -15,12 +15,12 @@ from evallib.rescoring.ledger import caveats, dated_rescorings
 from evallib.rule import load_rule
 from evallib.store import LoggedEntry, open_run, read_log
 from evallib.store.files import sha256_of
+from evallib.store.log import MANIFEST
 from evallib.views.load import READ, view_names
 
 __all__ = ["FACTS", "MANIFEST", "bundled_files", "derived", "facts_of", "manifest_text"]
 
 FACTS = "bundle.json"
-MANIFEST = "MANIFEST.sha256"
 
 
 def facts_of(root: Path, runs: Sequence[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from evallib.charts.drawing import spec_of
 from evallib.errors import EvallibError, InputError
 from evallib.publishing.parts import FACTS, MANIFEST, bundled_files, derived, facts_of
 from evallib.publishing.quoted import drawings, figure_rows
-from evallib.rescoring.upholding import unborne
+from evallib.rescoring.upholding import Upheld, upheld
 from evallib.store import Verification, open_run, read_log, verify_log, verify_run
 from evallib.store.files import sha256_of
 
@@ -40,13 +40,16 @@ def prove(root: Path, *, redraw: bool = True) -> Verification:
         facts = _facts(root / FACTS)
     except InputError as error:
         return Verification(0, [str(error)])
-    problems = [*_hashes(root, listed), *_runs(root, facts)]
+    anew, problems = Upheld([]), [*_hashes(root, listed)]
+    for one in _runs(root, facts):
+        anew = anew.with_more(one)
+    problems += anew.problems
     try:
         problems += _derived(root, facts)
         problems += [one for run in facts["runs"] if redraw for one in _charts(root, run)]
     except EvallibError as error:
         problems.append(f"{root}: its figures cannot be made again: {error}")
-    return Verification(len(listed), list(dict.fromkeys(problems)))
+    return Verification(len(listed), list(dict.fromkeys(problems)), anew.computed, anew.verdicts)
 
 
 def _listed(path: Path) -> Iterator[tuple[str, str]]:
@@ -86,21 +89,19 @@ def _hashes(root: Path, listed: Mapping[str, str]) -> Iterator[str]:
             yield f"{path}: differs from what was published"
 
 
-def _runs(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:
-    """The runs are those it names, each as its own manifest has it, and the entries are whole."""
+def _runs(root: Path, facts: Mapping[str, Any]) -> Iterator[Upheld]:
+    """The runs are those it names, each as its own manifest has it and as its criteria say; the entries are whole."""
     folder = root / "data" / "runs"
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    yield from (f"{folder / name}: is not among the runs of {FACTS}" for name in sorted(there - set(facts["runs"])))
+    yield Upheld([f"{folder / name}: is not among the runs of {FACTS}" for name in sorted(there - set(facts["runs"]))])
     for name in facts["runs"]:
         if name not in there:
-            yield f"{folder / name}: run {name!r} of {FACTS} is missing"
+            yield Upheld([f"{folder / name}: run {name!r} of {FACTS} is missing"])
             continue
         run = open_run(name, root / "data")
-        if problems := verify_run(run, root / "adjudications").problems:
-            yield from problems
-        else:
-            yield from unborne(run, read_log(root / "adjudications"))
-    yield from verify_log(root / "adjudications").problems
+        problems = verify_run(run, root / "adjudications").problems
+        yield Upheld(problems) if problems else upheld(run, read_log(root / "adjudications"))
+    yield Upheld(verify_log(root / "adjudications").problems)
 
 
 def _derived(root: Path, facts: Mapping[str, Any]) -> Iterator[str]:

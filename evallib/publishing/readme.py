@@ -27,9 +27,9 @@ _PROOF = """\
 
 hashes every file, holds the runs against their manifests, the entries against their names and one another, and the
 flips of each rescoring against its verdicts, makes figures, rows of charts, the table of all figures on each page,
-changelog and this text again, and compares. Verdicts are not computed anew: what a check says of an answer is taken
-from the file. Pictures, and what else stands on a page, are hashed only. `sha256sum -c MANIFEST.sha256` does the first
-part without evallib.
+changelog and this text again, and compares. Verdicts of evallib's own kinds of check are computed again from the
+answers; those of judges, code and other packages' kinds, and recorded ones, are taken from the file. Pictures, and what
+else stands on a page, are hashed only. `sha256sum -c MANIFEST.sha256` does the first part without evallib.
 Whoever changes all of it at once is found out only by a digest of `MANIFEST.sha256` that was published elsewhere.
 """
 

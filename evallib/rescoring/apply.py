@@ -9,23 +9,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evallib.entries import Change, Lock, Override, Rescoring
+from evallib.entries import Change, Lock, Override, Reading, Rescoring, Resolution
 from evallib.errors import InputError
 from evallib.judging import Jury
 from evallib.locks import standing_locks
 from evallib.records import Verdict, digest
 from evallib.rescoring.changes import (
-    criteria_digests,
+    became,
     listed_changes,
     refuse_invented,
     refuse_misnamed_fix,
     refuse_unlisted,
+    reworded,
 )
 from evallib.rescoring.entry import load_rescoring, refuse_misnamed, rescoring_label
 from evallib.rescoring.flips import Flip, held_against_readings
 from evallib.rescoring.lessons import Tried, tried
 from evallib.rescoring.licences import licensed_by_own_reading_only, refuse_unlicensed
-from evallib.rescoring.looks import seen_in_rescorings
+from evallib.rescoring.looks import leave_stamp, predicted_late
 from evallib.rescoring.recomputing import RescoredRun, refuse_other_questions, rescore_run
 from evallib.rescoring.rejudging import to_be_asked
 from evallib.rescoring.rules import (
@@ -37,15 +38,16 @@ from evallib.rescoring.rules import (
     refuse_locked,
     refuse_twins,
     refuse_without_prediction,
+    turned_against,
     unread_words,
 )
-from evallib.rescoring.turned import still_turned, unlisted_words
+from evallib.rescoring.turned import still_turned, unlisted_words, untested
 from evallib.reviewer import reviewer_name
 from evallib.rule import Rule, RuleInForce, load_rule
 from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run, publish_rescoring, read_log, standing_rescorings
 from evallib.store.files import sha256_of
-from evallib.store.log import entry_bytes, log_path, now, preview_stamps, stamp_preview, view_name
+from evallib.store.log import entry_bytes, log_path, logs_of, now, view_name
 from evallib.store.staged import StagedRescoring
 from evallib.suite import Suite, load_suite, parse_suite
 
@@ -105,12 +107,31 @@ def told(entry: Rescoring | None, runs: Sequence[RescoredRun]) -> dict[str, Any]
         "unpublished": [one.run.id for one in runs if one.run.suite.recorded],
         "turned_without_flip": [t for one in runs for t in still_turned(one.run.id, one.turned, one.flips)],
         "in_no_flip": _in_no_flip(entry, runs) if entry else [],
+        "untested": _untested(entry, runs) if entry else [],
+        "reworded": sorted({name for one in runs for name in reworded(one.run, one.suite, entry)}) if entry else [],
+        "never_failed": _never_failed(runs),
         "unexpected": [flip for flip in flips if not flip["expected"]] if entry else [],
         "missed": [missed for one in runs for missed in one.missed],
         "elsewhere": [e.model_dump() for e in expects if e.run not in here],
         "reverse": [flip for flip in flips if flip["to"] == "fail"],
         "unread": [flip for flip in flips if flip["read"] == "unread"],
     }
+
+
+def _never_failed(runs: Sequence[RescoredRun]) -> list[dict[str, str]]:
+    """What is computed in the place of recorded verdicts and failed no answer, before or after: it may be weaker."""
+    failed = {seen[:2] for one in runs for seen in one.strict | one.computed if not seen[2]}
+    computed = {seen[:2] for one in runs for seen in one.computed}
+    return [
+        {"case_id": case, "check": check} for case, check in sorted((case, name) for name, case in computed - failed)
+    ]
+
+
+def _untested(entry: Rescoring, runs: Sequence[RescoredRun]) -> list[str]:
+    """The changes of which nothing that is at hand shows what they do, in words."""
+    cases = {case for one in runs for case in one.run.plan["cases"]}
+    turned, before = [t for one in runs for t in one.turned], {v for one in runs for v in one.strict}
+    return untested(entry, runs[0].suite, cases, turned, before) if runs else []
 
 
 def _in_no_flip(entry: Rescoring, runs: Sequence[RescoredRun]) -> list[dict[str, str]]:
@@ -222,29 +243,22 @@ def said_against(at: Session, entry: Rescoring | None, rescored: Sequence[Rescor
     return tuple(dict.fromkeys(str(error) for error in told))
 
 
-def stamp(at: Session, entry: Rescoring | None) -> None:
+def stamp(at: Session, entry: Rescoring | None, rescored: Sequence[RescoredRun]) -> None:
     """Leave a stamp that flips were seen, and what the entry, where there was one, expected then."""
-    expects = _expected(entry) if entry else digest([], 16)
-    criteria = criteria_digests(at.runs, at.suite)
-    stamp_preview(at.adjudications, at.suite.digest, entry.slug if entry else "", expects, criteria)
-
-
-def _expected(entry: Rescoring) -> str:
-    return digest([e.model_dump() for e in entry.expects], 16)
+    flips = [flip for one in rescored for flip in one.flips]
+    leave_stamp(at.runs, at.suite, entry, flips, logs_of(at.runs, at.adjudications))
 
 
 def _stamped(at: Session, written: Rescoring) -> Rescoring:
-    expects, criteria = _expected(written), criteria_digests(at.runs, at.suite)
-    seen = preview_stamps(at.adjudications, at.suite.digest, written.slug, criteria)
     return written.model_copy(
         update={
             "time": now(),
             "written_digest": digest(written.model_dump(mode="json")),
             "suite_digest": at.suite.digest,
             "rule_digest": at.rule.digest,
+            "became": became(at.suite, written),
             "own_readings_only": licensed_by_own_reading_only(at.runs, written, at.log, at.rule),
-            "predicted_after_preview": any(stamp != expects for stamp in seen)
-            or seen_in_rescorings(at.runs, at.suite, written, at.log),
+            "predicted_after_preview": predicted_late(at.runs, at.suite, written, at.log, at.adjudications),
         }
     )
 
@@ -291,6 +305,9 @@ def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError
 
 def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun]) -> Iterator[InputError]:
     """What a rescoring is refused for once it is computed, but for unread flips: the first of each run."""
+    read: dict[str, set[str]] = {}
+    for reading in (e for _, e in at.log if isinstance(e, Reading | Resolution) and e.check):
+        read.setdefault(reading.run, set()).add(reading.check)
     for one in rescored:
         if (verdict := one.against) is not None:
             yield InputError(against_words(verdict, one.run.id, entry))
@@ -299,6 +316,8 @@ def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun
             yield problem
         elif one.unlisted is not None:
             yield InputError(unlisted_words(one.unlisted, one.run.id))
+        elif against := turned_against(one.run, one.turned, at.log, read.get(one.run.id, ())):
+            yield against
     yield from map(InputError, at.read.unkept)
 
 
@@ -312,7 +331,7 @@ def _refuse_told(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun])
     if told is None and not at.accepted and len(unread) > entry.unread:
         told = InputError(unread_words(unread))
     if told is not None:
-        stamp(at, entry)
+        stamp(at, entry, rescored)
         raise told
 
 
@@ -342,18 +361,22 @@ def _written_beside(at: Session, entry: Rescoring, override: Override | None = N
             stack.callback(staged[-1].discard)
         rescored = tuple(at.computed(one.run, entry, one.write) for one in staged)
         _refuse_told(at, entry, rescored)
-        rows = tuple(_entry_row(one, table.sha256(), at.text) for one, table in zip(rescored, staged, strict=True))
-        entry = entry.model_copy(update={"runs": rows})
-        logged = publish_rescoring(at.adjudications, entry, at.text, staged, override=override)
+        kept = {"suite.yaml": at.text, "RULE.yaml": at.in_force.path.read_bytes()}
+        rows = tuple(_entry_row(one, table.sha256(), kept) for one, table in zip(rescored, staged, strict=True))
+        entry = entry.model_copy(update={"runs": rows, "untested": tuple(_untested(entry, rescored))})
+        logged = publish_rescoring(at.adjudications, entry, kept, staged, override=override)
+        flips = [flip for one in rescored for flip in one.flips]
+        leave_stamp(at.runs, at.suite, entry, flips, logs_of(at.runs, at.adjudications)[1:])
         return Rescored(entry, rescored, logged, *_asked(at.jury), at.in_force.said(), regressions=at.read.told)
 
 
-def _entry_row(one: RescoredRun, sha256: str, suite_text: bytes) -> Mapping[str, Any]:
+def _entry_row(one: RescoredRun, sha256: str, kept: Mapping[str, bytes]) -> Mapping[str, Any]:
     return {
         "run": one.run.id,
         "strict_sha256": sha256_of(one.run.folder / "verdicts.parquet"),
         "verdicts_sha256": sha256,
-        "suite_sha256": hashlib.sha256(suite_text).hexdigest(),
+        "suite_sha256": hashlib.sha256(kept["suite.yaml"]).hexdigest(),
+        "rule_sha256": hashlib.sha256(kept["RULE.yaml"]).hexdigest(),
         "recomputed": one.recomputed,
         "carried": one.carried,
         "outdated": list(one.outdated),

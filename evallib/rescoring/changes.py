@@ -16,12 +16,15 @@ from evallib.suite import Suite
 
 __all__ = [
     "UNPUBLISHED",
+    "became",
     "criteria_digests",
     "decides_alike",
     "listed_changes",
+    "recording",
     "refuse_invented",
     "refuse_misnamed_fix",
     "refuse_unlisted",
+    "reworded",
 ]
 
 _FITTING = {
@@ -72,6 +75,21 @@ def criteria_digests(runs: Sequence[Run], suite: Suite) -> list[str]:
     return [known[tuple(run.plan["cases"])] for run in runs]
 
 
+def recording(run: Run) -> tuple[object, ...]:
+    """What the answers of a run are known by: the records they were imported from, whatever their id; else its id."""
+    source = run.plan.get("source") or {}
+    return (source["sha256"], source.get("set")) if source.get("sha256") else (run.id,)
+
+
+def became(suite: Suite, entry: Rescoring) -> dict[str, str]:
+    """Check that the entry changes to the digest (16 hex) of what it is in `suite`, in the cases that are named."""
+    found: dict[str, set[str]] = {}
+    for name, case in listed_changes(entry, suite):
+        for check in (b.check for b in suite.bound.get(case, ()) if b.check.id == name):
+            found.setdefault(name, set()).add(digest([check.criteria(), check.description], 16))
+    return {name: digest(sorted(each), 16) for name, each in sorted(found.items())}
+
+
 def listed_changes(entry: Rescoring, suite: Suite) -> set[tuple[str, str]]:
     """(check, case) of every change the entry names; without cases it is of all."""
     return {(change.check, case) for change in entry.changes for case in (change.cases or suite.by_id)}
@@ -91,17 +109,38 @@ def refuse_unlisted(run: Run, suite: Suite, entry: Rescoring) -> None:
         if change.check not in known:
             raise InputError(f"the entry names check {change.check!r}, which neither suite has; correct the entry")
     for case_id in run.plan["cases"]:
-        old = {b.check.id: b for b in run.suite.bound[case_id] if b.check.check != "recorded"}
-        new = {b.check.id: b for b in suite.bound[case_id]}
-        if not old:
-            continue
-        for name in {**old, **new}:
-            same = name in old and name in new and old[name].check.criteria() == new[name].check.criteria()
-            if not same and (name, case_id) not in listed:
-                raise InputError(
-                    f"the new suite changes check {name!r} of case {case_id!r}, which the entry does not list; "
-                    "add it under `changes` with its reason"
-                )
+        old = {b.check.id: b.check for b in run.suite.bound[case_id] if b.check.check != "recorded"}
+        new = {b.check.id: b.check for b in suite.bound[case_id]}
+        for name in {**old, **new} if old else ():
+            if (name, case_id) not in listed:
+                _refuse_other(case_id, old.get(name), new.get(name))
+
+
+def _refuse_other(case_id: str, old: Check | None, new: Check | None) -> None:
+    """InputError where one check, which no entry lists, is not what it was."""
+    if old is None or new is None or old.criteria() != new.criteria():
+        raise InputError(
+            f"the new suite changes check {(old or new).id!r} of case {case_id!r}, which the entry does not list; "  # type: ignore[union-attr]  # one is there
+            "add it under `changes` with its reason"
+        )
+    if old.description != new.description:
+        raise InputError(
+            f"the new suite describes check {old.id!r} of case {case_id!r} otherwise, which the entry does not list; "
+            "add it under `changes` with `fix: description` and its reason, or put the words back"
+        )
+
+
+def reworded(run: Run, suite: Suite, entry: Rescoring) -> list[str]:
+    """Checks of recorded verdicts that `suite` describes otherwise than their source, and the entry does not list."""
+    listed = listed_changes(entry, suite)
+    said = {
+        (b.check.id, case): b.check.description
+        for case in run.plan["cases"]
+        for b in run.suite.bound[case]
+        if b.check.check == "recorded" and b.check.description
+    }
+    new = {(b.check.id, case): b.check.description for case in run.plan["cases"] for b in suite.bound[case]}
+    return sorted({key[0] for key in said.keys() - listed if new.get(key, said[key]) != said[key]})
 
 
 def refuse_misnamed_fix(run: Run, suite: Suite, entry: Rescoring) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evallib.entries import Expectation, Rescoring, read_entry
+from evallib.entries import Expectation, Rescoring, read_entry, says_nothing
 from evallib.errors import InputError
 from evallib.records import POST_HOC_LABEL, PREDICTED_LATE
 from evallib.reviewer import reviewer_name
@@ -23,7 +23,7 @@ __all__ = [
 
 _STAMPED = {
     "time", "written_digest", "suite_digest", "runs", "predicted_after_preview", "rule_digest", "own_readings_only",
-    "override", "unread", "unread_accepted_by",
+    "override", "unread", "unread_accepted_by", "untested", "became",
 }  # fmt: skip
 
 
@@ -75,10 +75,10 @@ def _blank(entry: Rescoring) -> Iterator[_Problem]:
         yield _Problem(("author",), "the author is blank; say who decided")
     else:
         yield from _misspelled(entry.author)
-    if not entry.reason.strip():
+    if says_nothing(entry.reason):
         yield _Problem(("reason",), "the reason is blank; say why the criteria change")
     for number, change in enumerate(entry.changes):
-        if not change.reason.strip():
+        if says_nothing(change.reason):
             yield _Problem(("changes", number, "reason"), f"the reason for {change.check!r} is blank; say why")
 
 

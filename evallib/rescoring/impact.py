@@ -191,8 +191,9 @@ def preview(
     look = _Look(at, entry, _Logged(log), Kept(suite))
     seen = tuple(look.at_run(run) for run in chosen)
     asked = (jury.calls, jury.kept) if jury else (0, 0)
-    refused = said_against(at, entry, [one.rescored for one in seen])
-    stamp(at, entry)
+    rescored = [one.rescored for one in seen]
+    refused = said_against(at, entry, rescored)
+    stamp(at, entry, rescored)
     return Impact(suite, entry, seen, tuple(left), look.tried.costs(), refused, at.in_force.said(), read.told, *asked)
 
 

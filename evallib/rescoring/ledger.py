@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evallib.entries import Difference, Reading, Rescoring, moment
+from evallib.locks import made_inside
 from evallib.rescoring.entry import rescoring_label
 from evallib.standing import Stand, live_entries, standing_readings
 from evallib.store import LoggedEntry, Run, by_time
@@ -89,6 +90,9 @@ def dated_rescorings(log: Iterable[LoggedEntry], runs: Iterable[str] | None = No
             **_counts(entry),
             "unread_accepted_by": entry.unread_accepted_by,
             "judgement_calls": entry.judgement_calls,
+            "untested": list(entry.untested),
+            "inside_locks": made_inside(entry, log),
+            "rule_kept": all("rule_sha256" in row for row in entry.runs),
             "own_readings_only": entry.own_readings_only,
             "rule_digest": entry.rule_digest,
             "predicted_after_preview": entry.predicted_after_preview,
@@ -102,9 +106,14 @@ def caveats(one: Mapping[str, Any], rule_digest: str) -> list[str]:
     """What is to be held against one of `dated_rescorings`, where the rule of that digest holds now."""
     told = ["licensed by nobody's reading but its author's own"] if one["own_readings_only"] else []
     if one["rule_digest"] not in {"", rule_digest}:
-        told.append(
-            f"made under another rule than the one that holds now: only its digest is kept, {one['rule_digest'][:16]}"
+        kept = (
+            "its text is RULE.yaml beside the rescored verdicts, digest"
+            if one["rule_kept"]
+            else "only its digest is kept,"
         )
+        told.append(f"made under another rule than the one that holds now: {kept} {one['rule_digest'][:16]}")
+    told += [f"was made while lock {id_} held its runs" for id_ in one["inside_locks"]]
+    told += [f"untested change, no stored or example answer turned by it: {said}" for said in one["untested"]]
     return [*told, *(f"cites {id_}, which was taken back since" for id_ in one["readings_gone"])]
 
 
@@ -164,7 +173,7 @@ def _changes(entries: Iterable[Rescoring]) -> Iterator[_Changed]:
     seen = set()
     for entry in entries:
         for change in entry.changes:
-            key = (entry.suite_digest, change.check, change.fix)
+            key = (entry.became.get(change.check, entry.suite_digest), change.check, change.fix)
             if key not in seen:
                 seen.add(key)
                 yield _Changed(change.check, change.fix, change.judgement, entry.time)

@@ -22,7 +22,7 @@ from evallib.selfchecks.regressions import (
     try_regressions,
 )
 from evallib.standing import Stand, answer_digest, live_entries, standing_readings
-from evallib.store import LoggedEntry, Run, open_run
+from evallib.store import LoggedEntry, Run, open_run, share_suite, some_of
 from evallib.store.files import replace_file
 from evallib.suite import Suite
 
@@ -110,44 +110,54 @@ class Tried(NamedTuple):
     refused: tuple[str, ...]
     """Why it may not be applied: a known bad answer passes, or the file says what nobody read."""
     told: Said | None
-    """What `rescore --json` says of it; None where there is no file beside the suite."""
+    """What `rescore --json` says of it; None where nothing was tried."""
     unkept: tuple[str, ...] = ()
-    """Why it may not be applied though the file lacks it: an answer read as bad in the log and its runs passes."""
+    """Why it may not be applied though the file lacks it: by the log, an answer of its runs is judged wrongly now."""
 
 
 def tried(suite_path: Path, suite: Suite, log: Sequence[LoggedEntry], runs: Sequence[Run]) -> Tried:
-    """The regressions beside `suite_path` under the criteria of `suite`, and the known bad answers that it lacks.
+    """The answers that people read under the criteria of `suite`: those beside `suite_path`, and what the log has.
 
-    Those are what the log read as bad in runs of the suite that lie in the folder of `runs`. InputError where the file
-    cannot be read.
+    That is what was read in other runs of the suite, in the folder of `runs`, and of `runs` what was read as bad: what
+    was read there as right is held against their verdicts. InputError where the file cannot be read.
     """
     kept = load_regressions(suite_path, suite)
-    remedy = "narrow the change, or amend the reading if it is wrong"
     known = {one.key for one in kept.kept}
-    forgotten = [one for one in _known_bad(suite, log, runs) if one.key not in known]
-    unkept = tuple(f"{bad}; {remedy}" for bad in try_regressions(suite, forgotten).bad)
-    if not kept.kept:
-        return Tried((), None, unkept)
-    trial = try_regressions(suite, kept.kept)
-    refused = (*untrue(kept, log), *(f"{bad}; {remedy}" for bad in trial.bad))
-    counts = {"answers": len(kept.kept), "tried": trial.tried, "digest": kept.digest}
-    return Tried(refused, {**counts, "still_wrong": list(trial.residue), "untried": list(trial.untried)}, unkept)
+    forgotten = [one for one in _logged(suite, log, runs) if one.key not in known]
+    if not kept.kept and not forgotten:
+        return Tried((), None)
+    beside, logged = try_regressions(suite, kept.kept), try_regressions(suite, forgotten)
+    remedy = "change the criterion so that it agrees, or amend the reading if it is wrong"
+    refused = (*untrue(kept, log), *(f"{said}; {remedy}" for said in beside.bad))
+    told = {
+        "answers": len(kept.kept) + len(forgotten),
+        "tried": beside.tried + logged.tried,
+        "of_the_log": len(forgotten),
+        "digest": kept.digest,
+        "still_wrong": [*beside.residue, *logged.residue],
+        "untried": [*beside.untried, *logged.untried],
+    }
+    return Tried(refused, told, tuple(f"{said}; {remedy}" for said in logged.bad))
 
 
-def _known_bad(suite: Suite, log: Sequence[LoggedEntry], runs: Sequence[Run]) -> Iterator[Regression]:
-    """What the log read as bad and strict stopped, in the runs of the suite beside `runs` that are there."""
-    given = {run.id: run for run in runs}
-    entries = (logged.entry for logged in log)
-    named = {e.run for e in entries if isinstance(e, Reading | Resolution) and e.reading == "fail"}
-    for name in sorted(named):
+def _logged(suite: Suite, log: Sequence[LoggedEntry], runs: Sequence[Run]) -> Iterator[Regression]:
+    """What the log read in runs of the suite beside `runs`; of `runs` what strict stopped and was read as bad."""
+    given, known = {run.id: run for run in runs}, dict[str, Suite]()
+    read: dict[str, set[SampleKey]] = {}
+    for entry in (logged.entry for logged in log):
+        if isinstance(entry, Reading | Resolution) and (entry.reading == "fail" or entry.run not in given):
+            read.setdefault(entry.run, set()).add((entry.case, entry.sample))
+    for name in sorted(read):
         try:
             run = given.get(name) or open_run(name, runs[0].folder.parent.parent)
+            share_suite(run, known)
             _refuse_other_suite(run, suite)
-            bad = [said for said in _of_run(run, suite, log, hide=False) if said["must"] == said["strict"] == "fail"]
+            found = list(_of_run(some_of(run, read[name]), suite, log, kept=False))
         except (InputError, IncompleteError):
             continue  # it is of another suite, elsewhere, or not whole: nothing can be tried
-        for said in bad:
-            yield Regression.model_validate_json(json.dumps({**said, "digest": digest(said, 16)}))
+        for said in found:
+            if name not in given or said["must"] == said["strict"] == "fail":
+                yield Regression.model_validate_json(json.dumps({**said, "digest": digest(said, 16)}))
 
 
 def _key(said: Said) -> tuple[str, str, int, str]:
@@ -155,15 +165,15 @@ def _key(said: Said) -> tuple[str, str, int, str]:
     return sample["run_id"], sample["case_id"], sample["sample"], said.get("check", "")
 
 
-def _of_run(run: Run, suite: Suite, log: Sequence[LoggedEntry], *, hide: bool = True) -> Iterator[Said]:
-    """What the readings of one run teach; with `hide` credentials are masked, as what is kept needs."""
+def _of_run(run: Run, suite: Suite, log: Sequence[LoggedEntry], *, kept: bool = True) -> Iterator[Said]:
+    """What the readings of one run teach; what is `kept` has its credentials masked, and no confirmed passes."""
     outcomes = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
     for (case, number, check), stand in sorted(standing_readings(run, log).by_item.items()):
         if case not in suite.by_id or stand.state not in {"pass", "fail"}:
             continue
         strict, against = _strict(run, outcomes, (case, number), check)
-        if strict and (strict, stand.state) != ("pass", "pass"):
-            shown = _masked(suite, run.by_key[case, number]) if hide else (run.by_key[case, number], "")
+        if strict and not (kept and strict == stand.state == "pass"):
+            shown = _masked(suite, run.by_key[case, number]) if kept else (run.by_key[case, number], "")
             yield _said(run, shown, check, stand) | {"strict": strict, "checks": against}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from evallib.scoring import score_samples
 from evallib.store import Run
 from evallib.suite import BoundCheck, Suite
 
-__all__ = ["Kept", "RescoredRun", "refuse_other_questions", "rescore_run"]
+__all__ = ["Kept", "RescoredBatch", "RescoredRun", "refuse_other_questions", "rescore_run", "rescored_batch"]
 
 _COUNTS_FROM = Verdict._fields.index("critical")
 
@@ -30,6 +30,8 @@ class RescoredRun:
     """What became of one run under changed criteria."""
 
     run: Run
+    suite: Suite
+    """With the changed criteria."""
     recomputed: int
     carried: int
     flips: tuple[Flip, ...]
@@ -43,6 +45,10 @@ class RescoredRun:
     """The verdicts that are others than before, whether their samples flipped or not."""
     unlisted: Turned | None = None
     """The first of them on a check that the entry does not list for its case."""
+    strict: frozenset[tuple[str, str, bool]] = frozenset()
+    """(check, case, passed) of the strict verdicts of checks that the entry lists, of all where they are recorded."""
+    computed: frozenset[tuple[str, str, bool]] = frozenset()
+    """The same of the verdicts that were computed in the place of recorded ones."""
 
 
 def rescore_run(
@@ -72,10 +78,12 @@ def rescore_run(
     outdated: set[str] = set()
     turned: list[Turned] = []
     recorded = has_recorded(run)
+    seen = _Seen(recorded, {change.check for change in entry.changes} if entry else set())
     for batch in _batches(run, suite, jury, kept or Kept(suite)):
         found = list(find_flips(run, suite, batch, expected))
         see(batch, found)
         turned += turned_verdicts(batch, recorded=recorded)
+        seen.add(batch)
         flips += found
         outdated |= batch.outdated
         told_of = {key: way for key, way in ways.items() if key[0] not in outdated}
@@ -87,7 +95,28 @@ def rescore_run(
     missed = missed_flips(run, expects, flips)
     unlisted = _first_unlisted(turned, entry, suite, outdated) if entry else None
     late = tuple(sorted(outdated))
-    return RescoredRun(run, recomputed, carried, tuple(flips), missed, late, against, tuple(turned), unlisted)
+    return RescoredRun(
+        run, suite, recomputed, carried, tuple(flips), missed, late, against, tuple(turned), unlisted,
+        frozenset(seen.strict), frozenset(seen.computed),
+    )  # fmt: skip
+
+
+class _Seen:
+    """Which verdicts there were: of recorded ones and of what is computed in their place, or of the listed checks."""
+
+    def __init__(self, recorded: bool, listed: Collection[str]) -> None:  # noqa: FBT001  # the fact itself, no switch
+        self._recorded, self._listed = recorded, listed
+        self.strict: set[tuple[str, str, bool]] = set()
+        self.computed: set[tuple[str, str, bool]] = set()
+
+    def add(self, batch: Batch) -> None:
+        """Look at some thousand samples."""
+        for v in batch.before if self._recorded or self._listed else ():
+            if v.passed is not None and (self._recorded or v.check_id in self._listed):
+                self.strict.add((v.check_id, v.case_id, v.passed))
+        for v in batch.after if self._recorded else ():
+            if v.passed is not None and v.origin == "computed":
+                self.computed.add((v.check_id, v.case_id, v.passed))
 
 
 def _first_unlisted(turned: Sequence[Turned], entry: Rescoring, suite: Suite, outdated: set[str]) -> Turned | None:
@@ -100,7 +129,7 @@ def _batches(run: Run, suite: Suite, jury: Jury | None, kept: Kept) -> Iterator[
     kept_checks = kept.of(run)
     for samples, before in run.batches():
         with collector_paused():
-            after, carried, late = _rescored(run, samples, before, suite, kept_checks, jury)
+            after, carried, late = rescored_batch(run, samples, before, suite, kept_checks, jury)
             strict, rescored = words_of(samples, before, run.suite.pass_rule), words_of(samples, after, suite.pass_rule)
             yield Batch(samples, before, after, strict, rescored, carried, late)
             del after, before, samples, strict, rescored
@@ -118,7 +147,7 @@ def _outdated(run: Run, verdicts: Sequence[Verdict]) -> set[tuple[str, int, str]
     return {(v.case_id, v.sample, v.check_id) for v in late}
 
 
-class _Rescored(NamedTuple):
+class RescoredBatch(NamedTuple):
     """The verdicts on some samples, in their order."""
 
     verdicts: list[Verdict]
@@ -128,14 +157,16 @@ class _Rescored(NamedTuple):
     """As in `RescoredRun`."""
 
 
-def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
+def rescored_batch(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
     run: Run,
     samples: Sequence[Sample],
     before: Sequence[Verdict],
     suite: Suite,
     kept_checks: Mapping[str, list[BoundCheck]],
-    jury: Jury | None,
-) -> _Rescored:
+    jury: Jury | None = None,
+    stands: Mapping[tuple[str, int, str], Verdict] | None = None,
+) -> RescoredBatch:
+    """The verdicts on some samples under `suite`; those in `stands` are taken as they are, nothing runs."""
     strict = {(v.case_id, v.sample, v.check_id): v for v in before}
     errored = {s.key for s in samples if s.status in ERROR_STATUSES}
     sound = [s for s in samples if s.key not in errored]
@@ -149,10 +180,10 @@ def _rescored(  # noqa: PLR0917  # one batch, and all that its verdicts hang on
                 carried[key] = verdict
     judged = rejudge(run, suite, sound, strict, jury)
     carried |= judged.carried
-    verdicts = score_samples(suite, sound, judged.computed, carried=carried)
+    verdicts = score_samples(suite, sound, judged.computed, carried={**carried, **(stands or {})})
     place = {sample.key: number for number, sample in enumerate(samples)}
     ordered = sorted(verdicts, key=lambda v: place[v.case_id, v.sample])
-    return _Rescored(ordered, len(carried), {check_id for *_, check_id in outdated})
+    return RescoredBatch(ordered, len(carried), {check_id for *_, check_id in outdated})
 
 
 class Kept:

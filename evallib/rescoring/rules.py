@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from evallib.entries import Accepted, Lock, Override, Rescoring, entry_text
+from evallib.entries import Accepted, Lock, Override, Rescoring, entry_text, says_nothing
 from evallib.errors import InputError
 from evallib.locks import covering
 from evallib.records import Verdict
-from evallib.rescoring.changes import decides_alike
+from evallib.rescoring.changes import decides_alike, recording
 from evallib.rescoring.flips import Flip
-from evallib.rescoring.turned import deciding_changes
+from evallib.rescoring.turned import Turned, deciding_changes
 from evallib.reviewer import reviewer_name
 from evallib.rule import Rule, same_person
+from evallib.standing import standing_readings
 from evallib.store import LoggedEntry, Run
 from evallib.suite import Suite
 
@@ -26,6 +27,7 @@ __all__ = [
     "refuse_locked",
     "refuse_twins",
     "refuse_without_prediction",
+    "turned_against",
     "unread_words",
 ]
 
@@ -69,10 +71,8 @@ def refuse_twins(runs: Sequence[Run]) -> None:
     """One recording under two ids counts its flips twice."""
     seen: dict[tuple[object, ...], str] = {}
     for run in runs:
-        source = run.plan.get("source") or {}
-        content = (source.get("sha256"), source.get("set"))
-        if source.get("sha256") and seen.setdefault(content, run.id) != run.id:
-            raise InputError(f"runs {seen[content]!r} and {run.id!r} are imports of the same records; name one of them")
+        if (first := seen.setdefault(recording(run), run.id)) != run.id:
+            raise InputError(f"runs {first!r} and {run.id!r} are imports of the same records; name one of them")
 
 
 def flip_problems(
@@ -103,6 +103,22 @@ def flip_problems(
                 f"{becomes} from pass: {missing}; a flip back must be expected in the entry and read, and no override "
                 "accepts it"
             )
+
+
+def turned_against(
+    run: Run, turned: Iterable[Turned], log: Sequence[LoggedEntry], read: Collection[str]
+) -> InputError | None:
+    """What is said of the first verdict that fails now, and that a person read as a pass; `read` are checks so read."""
+    suspects = [turn for turn in turned if turn.after == "fail" and turn.check in read]
+    standing = standing_readings(run, log).by_item if suspects else {}
+    for turn in suspects:
+        stand = standing.get((turn.case_id, turn.sample, turn.check))
+        if stand is not None and stand.state == "pass":
+            return InputError(
+                f"check {turn.check!r} on sample {turn.sample} of case {turn.case_id!r} of run {run.id!r} would "
+                f"become fail, and {stand.entries[0].id} reads it as pass; change the criterion so that it agrees"
+            )
+    return None
 
 
 def against_words(verdict: Verdict, run: str, entry: Rescoring) -> str:
@@ -142,7 +158,7 @@ def make_override(
     InputError when there are none, reason or author is missing, the rule does not name the author, or asks for another
     than the entry's.
     """
-    if not given.reason.strip():
+    if says_nothing(given.reason):
         raise InputError("an override needs a reason; give --override REASON")
     author = reviewer_name(given.by)
     if not unread:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from evallib.entries import Rescoring
+from evallib.entries import Change, Rescoring
 from evallib.records import Verdict
 from evallib.rescoring.flips import Batch, Flip
 from evallib.store import Run
 from evallib.suite import Suite
 
-__all__ = ["Turned", "deciding_changes", "has_recorded", "still_turned", "turned_verdicts", "unlisted_words"]
+__all__ = [
+    "Turned", "deciding_changes", "has_recorded", "still_turned", "turned_verdicts", "unlisted_words", "untested",
+]  # fmt: skip
+
+_COUNTS_OTHERWISE = {"criticality": {False}, "drop": {False}, "weight": {True, False}}
+"""By fix the verdicts that it bears on though none of them turns."""
+
+
+_Scored = tuple[str, str, bool]
+"""Check, case, and whether a verdict of strict is a pass."""
 
 
 class Turned(NamedTuple):
@@ -81,3 +90,26 @@ def still_turned(run: str, turned: Iterable[Turned], flips: Sequence[Flip]) -> l
         {"run": run, "case_id": case, "check": check, "from": was, "to": now, "samples": samples}
         for (case, check, was, now), samples in found.items()
     ]
+
+
+def untested(
+    entry: Rescoring, suite: Suite, cases: Collection[str], turned: Iterable[Turned], before: Collection[_Scored]
+) -> list[str]:
+    """The changes that neither a stored answer nor a probe exercises, in words, by case where the entry names cases.
+
+    A stored one does where its verdict turns, or where what merely counts otherwise bears on it.
+    """
+    moved = {(one.check, one.case_id) for one in turned}
+    moved |= {(name, probe.case) for probe in suite.probes for name in (*probe.passes, *probe.fails)}
+
+    def tested(change: Change, case: str) -> bool:
+        counts = _COUNTS_OTHERWISE.get(change.fix, set())
+        return (change.check, case) in moved or any((change.check, case, passed) in before for passed in counts)
+
+    found = []
+    for change in (one for one in entry.changes if one.fix not in {"description", "pass-rule"}):
+        here = [case for case in change.cases if case in cases]
+        still = [case for case in here if not tested(change, case)]
+        if still or not (change.cases or any(tested(change, case) for case in cases)):
+            found.append(f"{change.fix} {change.check}" + f" of {', '.join(still)}" * bool(still))
+    return found

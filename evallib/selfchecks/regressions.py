@@ -99,7 +99,7 @@ class Trial(NamedTuple):
 
     tried: int
     bad: tuple[str, ...]
-    """A sentence for each known bad answer that strict stopped and this suite lets pass."""
+    """A sentence for each answer that strict judged as people do and this suite does not: known bad ones, above all."""
     residue: tuple[str, ...]
     """A sentence for each answer of which strict was wrong, and this suite still is."""
     untried: tuple[str, ...]
@@ -232,10 +232,11 @@ def _named(one: Regression) -> str:
 
 def _sentence(one: Regression, verdicts: Mapping[str, Verdict]) -> str:
     case = one.sample.case_id
-    said = "; ".join(v.reason for name in _asked(one) if (v := verdicts.get(name))) or "no check stops it"
+    asked = _asked(one) or [name for name, v in verdicts.items() if v.critical and v.passed is False]
+    said = "; ".join(v.reason for name in asked if (v := verdicts.get(name))) or "no check stops it"
     alone = "s" * (len(_asked(one)) == 1)
     if one.must == "fail":
         how = f"{'' if one.worse else 'still '}let{alone} a known bad answer pass"
     else:
-        how = f"still fail{alone} an answer that is right"
+        how = f"{'' if one.worse else 'still '}fail{alone} an answer that is right"
     return f"{_named(one)} of case {case!r} {how}: {one.where}: {said}"

@@ -23,7 +23,7 @@ from evallib.store.runs import (
     open_run,
     readable_runs,
 )
-from evallib.store.sharing import part_of, share_suite
+from evallib.store.sharing import part_of, share_suite, some_of
 from evallib.store.verify import Verification, leftovers, verify_log, verify_run
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "read_log",
     "readable_runs",
     "share_suite",
+    "some_of",
     "standing_rescorings",
     "verify_log",
     "verify_run",

@@ -8,7 +8,7 @@ import re
 import shutil
 import stat
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -22,20 +22,28 @@ from evallib.store.staged import StagedRescoring
 from evallib.strict_yaml import dump_yaml, load_yaml
 
 __all__ = [
+    "MANIFEST",
     "LoggedEntry",
+    "Stamp",
     "append_entry",
     "by_time",
     "entry_bytes",
     "entry_of",
     "former_log_path",
     "log_path",
+    "logs_of",
     "preview_stamps",
     "publish_rescoring",
     "read_log",
+    "stamp_of",
     "stamp_preview",
     "standing_rescorings",
     "view_name",
 ]
+
+
+MANIFEST = "MANIFEST.sha256"
+"""Stands in a bundle, which is as it was published."""
 
 
 class LoggedEntry(NamedTuple):
@@ -130,12 +138,12 @@ def entry_of(path: Path) -> Entry:
 def publish_rescoring(
     adjudications: Path,
     entry: Rescoring,
-    suite_text: bytes,
+    files: Mapping[str, bytes],
     staged: Sequence[StagedRescoring],
     *,
     override: Override | None = None,
 ) -> LoggedEntry:
-    """Write a rescoring beside each of its runs, and its entry into the log: the same bytes in both places.
+    """Write a rescoring and its `files` beside each of its runs, and its entry into the log: in both places the same.
 
     The folders come first, then the override it cites, the entry in the log last, so that what the log names is there.
     Where anything fails, all of it is taken back; what a kill left of the same rescoring is put aside first.
@@ -149,7 +157,7 @@ def publish_rescoring(
         try:
             with staged_file(path, content) as publish:
                 for one in staged:
-                    made.append(one.publish({"entry.yaml": content, "suite.yaml": suite_text}))  # noqa: PERF401
+                    made.append(one.publish({"entry.yaml": content, **files}))  # noqa: PERF401
                 if override is not None:
                     beside = log_path(adjudications, override, accepted := entry_bytes(override))
                     write_new(beside, accepted)
@@ -186,28 +194,51 @@ def view_name(entry: Rescoring) -> str:
     return f"{datetime.fromisoformat(entry.time).astimezone(UTC):%Y-%m-%d}-{entry.slug}"
 
 
-def stamp_preview(adjudications: Path, suite_digest: str, slug: str, expects: str, criteria: Sequence[str]) -> None:
-    """Leave a stamp that a rescoring was previewed, under which criteria, and what its entry expected then.
+class Stamp(NamedTuple):
+    """What a look at flips leaves: what its entry expected then, and what was shown."""
 
-    The slug is empty where there was no entry.
+    slug: str
+    """Of the entry; empty where there was none."""
+    suite: str
+    """Digest of the suite that was looked at."""
+    criteria: tuple[str, ...] | None
+    """Digests of what it sets the runs; None in stamps of before they were kept."""
+    expects: str
+    """Digest of all that the entry expected."""
+    time: str
+    foretold: frozenset[str] = frozenset()
+    """The expected flips of the runs that were looked at, each as a digest: a stamp tells nobody which answers flip."""
+    shown: frozenset[str] = frozenset()
+    """The flips that were seen, in the same way."""
+
+
+def stamp_preview(adjudications: Path, stamp: Stamp) -> None:
+    """Leave a stamp that flips were seen."""
+    written = stamp._asdict() | {name: " ".join(sorted(getattr(stamp, name))) for name in ("foretold", "shown")}
+    content = dump_yaml({**written, "criteria": list(stamp.criteria or ())}).encode()
+    named = f"{stamp.slug or 'none'}-{hashlib.sha256(content).hexdigest()[:12]}"
+    write_new(adjudications / "previews" / f"{moment(stamp.time):%Y%m%dT%H%M%S%fZ}-{named}.yaml", content)
+
+
+def stamp_of(path: Path) -> Stamp:
+    """The stamp in a file."""
+    said = load_yaml(path).value
+    criteria = tuple(said["criteria"]) if "criteria" in said else None
+    flips = (frozenset(str(said.get(name, "")).split()) for name in ("foretold", "shown"))
+    return Stamp(said["slug"], said["suite"], criteria, str(said["expects"]), str(said.get("time", "")), *flips)
+
+
+def preview_stamps(adjudications: Path) -> list[Stamp]:
+    """What was looked at under a log."""
+    return [stamp_of(path) for path in files_below(adjudications / "previews", ".yaml")]
+
+
+def logs_of(runs: Iterable[Run], adjudications: Path) -> list[Path]:
+    """The log, and those beside the data folders of the runs, where a look is told too; a published bundle is no log.
+
+    Whoever names another log looks at the same answers.
     """
-    criteria = list(dict.fromkeys(criteria))
-    stamp = {"slug": slug, "suite": suite_digest, "criteria": criteria, "expects": expects, "time": now()}
-    content = dump_yaml(stamp).encode()
-    name = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{slug or 'none'}-{hashlib.sha256(content).hexdigest()[:12]}.yaml"
-    write_new(adjudications / "previews" / name, content)
-
-
-def preview_stamps(adjudications: Path, suite_digest: str, slug: str, criteria: Sequence[str]) -> list[str]:
-    """What earlier previews of these criteria or under this slug expected.
-
-    One suite may set other runs other cases, and a preview of those showed nothing of these: the suite's digest tells
-    only where a stamp names no criteria.
-    """
-    stamps = [load_yaml(path).value for path in files_below(adjudications / "previews", ".yaml")]
-    return [
-        str(stamp["expects"])
-        for stamp in stamps
-        if stamp["slug"] == slug
-        or (set(criteria) & set(stamp["criteria"]) if "criteria" in stamp else stamp["suite"] == suite_digest)
-    ]
+    homes = {run.folder.resolve().parents[2] for run in runs}
+    beside = [home / "adjudications" for home in sorted(homes) if not (home / MANIFEST).exists()]
+    found = [one for one in beside if one.is_dir() and one != adjudications.resolve()]
+    return [adjudications, *found]

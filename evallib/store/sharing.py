@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from evallib.records import Sample, Verdict
+from evallib.records import Sample, SampleKey, Verdict, samples_schema, turns_schema, verdicts_schema
 from evallib.store.runs import Run
+from evallib.store.tables import samples_from, verdicts_from
 from evallib.suite import Suite
 
-__all__ = ["part_of", "share_suite"]
+__all__ = ["part_of", "share_suite", "some_of"]
 
 
 def share_suite(run: Run, known: dict[str, Suite]) -> None:
@@ -29,3 +30,16 @@ def part_of(run: Run, samples: Sequence[Sample], verdicts: Sequence[Verdict]) ->
     vars(part).update({name: vars(run)[name] for name in ("plan", "manifest", "suite") if name in vars(run)})
     vars(part).update(samples=list(samples), verdicts=list(verdicts))
     return part
+
+
+def some_of(run: Run, keys: Collection[SampleKey]) -> Run:
+    """The run as if it had these samples alone: nothing is made of the rows of others."""
+    import pyarrow as pa
+
+    tables = []
+    for name, schema in (("samples", samples_schema()), ("turns", turns_schema()), ("verdicts", verdicts_schema())):
+        whole = run.columns(name, schema.names)
+        rows = zip(whole.column("case_id").to_pylist(), whole.column("sample").to_pylist(), strict=True)
+        tables.append(whole.filter(pa.array([key in keys for key in rows], pa.bool_())))
+    samples, turns, verdicts = tables
+    return part_of(run, samples_from(samples, [turns]), verdicts_from(verdicts))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evallib._assets import rule_file
 from evallib.entries import Rescoring
 from evallib.errors import EvallibError, InputError
+from evallib.rule import FILE as RULE
 from evallib.rule import Rule, load_rule
 from evallib.store.files import abandoned_below, files_below, sha256_of
 from evallib.store.guard import file_problems, relation_problems
@@ -26,6 +27,9 @@ class Verification(NamedTuple):
 
     checked: int
     problems: list[str]
+    computed: int = 0
+    """Verdicts that were computed anew, of so many `verdicts`."""
+    verdicts: int = 0
 
 
 def verify_run(run: Run, adjudications: Path) -> Verification:
@@ -45,7 +49,7 @@ def verify_run(run: Run, adjudications: Path) -> Verification:
     problems += [f"{run.folder / name}: stands in the run folder but is not in its manifest" for name in extra]
     log = read_log(adjudications) if run.rescorings else []
     for rescoring in run.rescorings:
-        checked += 3
+        checked += 3 + (rescoring.folder / RULE).exists()
         problems += _verify_rescoring(run, rescoring.folder, adjudications, log)
     return Verification(checked, problems)
 
@@ -65,6 +69,7 @@ def _verify_rescoring(run: Run, folder: Path, adjudications: Path, log: Sequence
         return [f"{folder / 'entry.yaml'}: is no entry of run {run.id!r} ({error})"]
     problems = _compare(folder / "verdicts.parquet", str(row["verdicts_sha256"]))
     problems += _compare(folder / "suite.yaml", str(row["suite_sha256"]))
+    problems += _rule_problems(folder, entry, row) if "rule_sha256" in row else []
     if _compare(run.folder / "verdicts.parquet", str(row["strict_sha256"])):
         problems.append(f"{folder}: was made from other strict verdicts than those in {run.folder}")
     content = (folder / "entry.yaml").read_bytes()
@@ -77,6 +82,19 @@ def _verify_rescoring(run: Run, folder: Path, adjudications: Path, log: Sequence
     elif not any(path.read_bytes() == content for path in files_below(adjudications / "entries", twin)):
         problems.append(f"{folder / 'entry.yaml'}: its twin is missing from {adjudications / 'entries'}")
     return problems
+
+
+def _rule_problems(folder: Path, entry: Rescoring, row: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the rule that stands beside a rescoring, or with the rescoring under it."""
+    if problems := _compare(folder / RULE, str(row["rule_sha256"])):
+        return problems
+    try:
+        rule = load_rule(folder).rule
+    except InputError as error:
+        return [str(error)]
+    if rule.digest != entry.rule_digest:
+        return [f"{folder / RULE}: is not the rule of which its entry has the digest; restore it"]
+    return [] if rule.allows(entry.author) else [f"{folder / RULE}: does not let {entry.author!r} change criteria"]
 
 
 def verify_log(adjudications: Path, *, since: str = "", now: datetime | None = None) -> Verification:
