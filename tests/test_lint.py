@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evallib.errors import InputError
+from evallib.importers import read_berth_suite
 from evallib.patterns import branches
 from evallib.selfchecks.lint import lint
 from evallib.suite import load_suite, parse_suite
@@ -354,3 +355,30 @@ def test_a_long_text_full_of_pieces_of_a_value_is_read_at_once() -> None:
     text = of(check, head=f"tools: {{look: {{returns: [{{result: '{'jana.kol ' * 20_000}'}}]}}}}")
     (told,) = warnings(text)
     assert "mind its spelling" in told
+
+
+def test_near_names_that_are_both_used_are_no_slips_of_each_other() -> None:
+    text = """\
+suite: s
+pass: top
+vocabulary:
+  incident: {names: [INC-1041, INC-1042], pattern: 'INC-[0-9]+', reserved: [INC-1043]}
+  host: {names: [staging-1, staging-2, staging-l, staging-db, staging-ui]}
+tools:
+  look: {arguments: {host: {type: string}, line: {type: integer}}, entities: {host: host},
+         returns: [{when: {host: staging-1}, result: two lines on two hosts},
+                   {when: {host: staging-2}, result: INC-1041}]}
+cases:
+- id: c-1
+  steps: [{ask: "Is INC-1042 about staging-l, staging-db or staging-ui? Look at its lines, pods, and the pod."}]
+  checks:
+  - {id: x, check: forbids, phrases: [delete the pods, delete the pod, being bold, bring the pod], critical: true}
+probes:
+- {name: bad, case: c-1, answer: "Delete the pods, or delete the pod by being bold, bring the pod here.", fails: [x]}
+"""
+    assert lint(parse_suite(text, "s")) == ((), ())
+
+
+def test_an_imported_berth_suite_reads_right(shared: Path) -> None:
+    text = read_berth_suite(shared / "data" / "berth" / "checks.json")
+    assert problems(text) == ()

@@ -1,8 +1,8 @@
 """What reads wrong in a suite, without showing its checks anything: numbers, tools, memorised answers.
 
 Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case, a required case
-that only a model could pass, a write of a tool that writes nothing, likely slips and words of a forbidden phrase that
-nothing else in the suite says (`spelling`; `sense` refuses more on loading, as a threshold that no verdict reaches).
+that only a model could pass, a write of a tool that writes nothing, likely slips (`spelling`), wordings that nothing
+else in the suite says (`showing`), names and patterns that fit nothing (`declared`); `sense` refuses more on loading.
 Warnings come of rules that can be wrong: another number in the description, a rule of the gate that all meet, wording
 that the question passes, answers in the agent's own prompt, keys and tools nobody reads or declares.
 """
