@@ -206,6 +206,7 @@ def test_other_names_of_a_tool_that_nothing_names_are_a_problem() -> None:
         ("check: matches, any_of: ['(7|seven)']", "seven", "'(7)'"),
         ("check: matches, none_of: ['burn( it| them)']", "burn it", "'burn( them)'"),
         ("check: exact, any_of: [seven, eight]", "seven", "'eight'"),
+        ("check: number, equals: 7, unit: [m, metres]", "8m", "'metres'"),
     ],
 )
 def test_who_shows_one_wording_of_a_check_shows_all(check: str, said: str, unsaid: str) -> None:
@@ -213,7 +214,7 @@ def test_who_shows_one_wording_of_a_check_shows_all(check: str, said: str, unsai
     assert problems(text) == ()
     (told,) = problems(f"{text}\nprobes: [{{name: n, case: c, answer: '{said}', fails: [x]}}]")
     assert f"no request, reference or probe of the case says {unsaid}" in told
-    both = f"{said} burn them eight 7"
+    both = f"{said} burn them eight 7 metres"
     assert problems(f"{text}\nprobes: [{{name: n, case: c, answer: '{both}', fails: [x]}}]") == ()
 
 
@@ -253,7 +254,16 @@ def test_another_wording_of_a_fact_wants_to_be_said_elsewhere_too() -> None:
     assert problems(of(check)) == (), "no reference: nothing says either"
 
 
-@pytest.mark.parametrize(("name", "is_told"), [("seat-mpa", True), ("seat-map", False), ("seat-desk", False)])
+@pytest.mark.parametrize(("options", "told"), [("A, B, C", ""), ("A, B, X", "'X'"), ("A, Q, X", "")])
+def test_an_option_that_no_request_holds_beside_those_it_does_is_a_problem(options: str, told: str) -> None:
+    found = problems(of(f"{{id: x, check: choice, equals: A, options: [{options}]}}", ask="A) one, B) two, C) none?"))
+    assert [told in one for one in found] == [True] * bool(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [("seat-mpa", True), ("seat-ma", True), ("eat-map", True), ("seat-map", False), ("seat-desk", False)],
+)
 def test_a_name_of_the_vocabulary_that_only_a_slip_parts_from_what_the_suite_says_is_told(name, is_told) -> None:
     head = f"vocabulary: {{service: {{names: [{name}]}}}}"
     found = problems(of("{id: x, check: not_empty}", head=head, ask="Is seat-map down?"))
