@@ -14,6 +14,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
@@ -184,7 +185,24 @@ def on_rows(rows: Sequence[Mapping[str, Any]]) -> AltairChart:
     """An empty chart over these very rows: handed over as a frame, altair would convert them."""
     import altair as alt
 
-    return alt.Chart(alt.InlineData(values=list(rows)))
+    return alt.Chart(_rows_kind()(values=list(rows)))
+
+
+@cache
+def _rows_kind() -> Any:
+    """Rows of a chart that altair neither copies nor checks each time that a part is joined to another.
+
+    That took most of the time of drawing; nothing changes them, and `spec_of` checks the whole.
+    """
+    import altair as alt
+
+    class Rows(alt.InlineData):
+        _class_is_valid_at_instantiation = False
+
+        def __deepcopy__(self, memo: object = None) -> Rows:
+            return self
+
+    return Rows
 
 
 def state_of(*, holds: bool) -> str:

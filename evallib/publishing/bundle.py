@@ -109,7 +109,9 @@ def _derive(staged: Path, runs: Sequence[str], left_out: Sequence[str], *, pages
 
 def _pages(staged: Path, runs: Sequence[str]) -> None:
     from evallib.report import ReportOrder, build_report
+    from evallib.report.kernel import one_kernel
 
-    for run in runs:
-        build_report(ReportOrder(run, staged / "data", staged / "adjudications", staged / "report"))
-        shutil.rmtree(staged / "report" / run)  # the executed copies name this machine's folders
+    with one_kernel() as kernel:
+        for run in runs:
+            build_report(ReportOrder(run, staged / "data", staged / "adjudications", staged / "report"), kernel)
+            shutil.rmtree(staged / "report" / run)  # the executed copies name this machine's folders
