@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from evallib.errors import InputError
+from evallib.publishing.contents import preview_files
 from evallib.rescoring.impact import preview
-from evallib.store import Run, list_runs
+from evallib.rescoring.upholding import upheld
+from evallib.store import Run, list_runs, read_log
 from evallib.store.files import files_below
 from tests.licensing import citing
 from tests.making import SUITE, stored_run
@@ -159,3 +161,22 @@ def test_a_stamp_does_not_tell_which_answers_flip(home: Home) -> None:
     look(home, NEARLY, ENTRY)
     (stamp,) = files_below(home.log / "previews", ".yaml")
     assert not {"r-1", "c-1", "pass"} & set(stamp.read_text().replace(":", " ").split())
+
+
+def test_an_entry_that_keeps_silent_of_a_look_is_found_out(home: Home) -> None:
+    look(home, NEARLY)
+    done = home.rescore([home.read()])
+    look(home, NEARLY, SILENT.replace("digit", "later"))
+    assert upheld(home.run, read_log(home.log), home.log).problems == []
+    (entry,) = home.run.folder.glob("rescored/*/entry.yaml")
+    entry.write_text(entry.read_text().replace("predicted_after_preview: true\n", ""))
+    (problem,) = upheld(home.run, read_log(home.log), home.log).problems
+    assert "does not say that it was predicted after a preview" in problem
+    assert len(list(preview_files(home.log, [done.logged], [home.run]))) == 2, "a bundle holds both, by their flips"
+
+
+def test_looks_after_a_rescoring_say_nothing_of_it(home: Home) -> None:
+    home.rescore([home.read()])
+    look(home, NEARLY)
+    home.rescore([home.read()], SILENT.replace("digit", "later"), NEARLY)
+    assert upheld(home.run, read_log(home.log), home.log).problems == []

@@ -16,7 +16,7 @@ def verify(given: argparse.Namespace) -> int:
     from evallib.publishing.proof import is_bundle
     from evallib.rescoring.upholding import Upheld, upheld
     from evallib.sealing import unseen_use
-    from evallib.store import leftovers, list_runs, open_run, read_log, verify_log, verify_run
+    from evallib.store import dated_back, leftovers, list_runs, open_run, read_log, verify_log, verify_run
 
     folder = Path(given.run)
     if is_bundle(folder):
@@ -32,13 +32,14 @@ def verify(given: argparse.Namespace) -> int:
     entries = read_log(adjudications) if whole and not problems else []
     anew = Upheld([])
     for found in whole if not problems else ():  # what is not as it was written proves nothing of what was made of it
-        anew = anew.with_more(Upheld(unseen_use(found, entries))).with_more(upheld(found, entries))
+        anew = anew.with_more(Upheld(unseen_use(found, entries))).with_more(upheld(found, entries, adjudications))
     problems += anew.problems
     print_lines(problems)
     notes = [
         *leftovers(runs[0].folder if one_run else folder, adjudications),
         *_inside_locks(adjudications, log.problems),
     ]
+    notes += dated_back(adjudications, given.since) if given.since else []
     print_lines(f"note: {one}" for one in notes)
     count = sum(check.checked for check in checks)
     if problems:

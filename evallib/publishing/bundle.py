@@ -73,7 +73,7 @@ def _copy(runs: Sequence[Run], log: Sequence[LoggedEntry], staged: Path, data: P
     wanted = {logged.id for logged in log}
     entries = [path for path in (adjudications / "entries").rglob("*.yaml") if path.stem in wanted]
     (staged / "adjudications" / "entries").mkdir(parents=True, exist_ok=True)
-    for path in (*entries, *preview_files(adjudications, log)):
+    for path in (*entries, *preview_files(adjudications, log, runs)):
         _copied(path, staged / "adjudications" / path.relative_to(adjudications))
     _copied(load_rule(adjudications).path, staged / "adjudications" / RULE)
 

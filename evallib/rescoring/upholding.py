@@ -15,6 +15,7 @@ from evallib.checks.judge import Judge
 from evallib.errors import EvallibError, InputError
 from evallib.records import ERROR_STATUSES, Sample, Verdict, verdicts_schema
 from evallib.rescoring.flips import Batch, Flip, find_flips, missed_flips, words_of
+from evallib.rescoring.looks import predicted_late
 from evallib.rescoring.recomputing import Kept, rescored_batch
 from evallib.scoring import score_samples
 from evallib.store import LoggedEntry, Run, standing_rescorings
@@ -64,7 +65,7 @@ class _Said(NamedTuple):
 _Told = Mapping[tuple[str, int], _Said]
 
 
-def upheld(run: Run, log: Sequence[LoggedEntry]) -> Upheld:
+def upheld(run: Run, log: Sequence[LoggedEntry], adjudications: Path) -> Upheld:
     """What the verdicts of a run and of its rescorings are worth.
 
     One sentence for the first verdict of each table that stored criteria do not give on stored answers, and for each
@@ -74,8 +75,18 @@ def upheld(run: Run, log: Sequence[LoggedEntry]) -> Upheld:
     """
     found = Upheld([]) if run.sealed else _strict(run)
     for one in [] if run.sealed else standing_rescorings(run, log):
-        found = found.with_more(_problems(run, one))
+        found = found.with_more(_problems(run, one)).with_more(Upheld(_unsaid(run, one, log, adjudications)))
     return found
+
+
+def _unsaid(run: Run, stored: StoredRescoring, log: Sequence[LoggedEntry], adjudications: Path) -> list[str]:
+    """That an entry keeps silent of what was seen before its flips were foretold; of one that says so nothing."""
+    entry = stored.entry
+    if entry.predicted_after_preview or not entry.became:  # an earlier evallib looked at less
+        return []
+    late = predicted_late([run], stored.suite, entry, log, adjudications)
+    told = "does not say that it was predicted after a preview, and by the stamps and rescorings before it, it was"
+    return [f"{stored.folder / 'entry.yaml'}: {told}; restore it"] * late
 
 
 def _strict(run: Run) -> Upheld:
