@@ -40,6 +40,10 @@ SILENT = there(ENTRY).replace("[{run: there, case: c-1, sample: 2, to: pass}]", 
             SUITE.replace("max_words: 5", "max_words: 5, critical: true"),
             r"turns \(pass, not critical -> pass, critical\)",
         ),
+        (
+            SUITE.replace("max_words: 5", "max_words: 5, weight: 3"),
+            r"turns \(pass, weight 1 -> pass, weight 3\)",
+        ),
         (SUITE.replace("- {id: short, check: sections, headings: [], max_words: 5}\n", ""), r"\(pass -> not there\)"),
     ],
 )
@@ -51,6 +55,12 @@ def test_a_recorded_verdict_that_turns_unlisted_is_refused_without_a_flip(
         f"check 'short' on {'.*' + said}, which the entry does not list; add the check", ids, SILENT, gutted
     )
     assert recorded.rescore(ids, there(ENTRY)).as_dict()["turned_without_flip"] == []
+
+
+def test_another_pass_rule_than_that_of_recorded_verdicts_must_be_listed(recorded: Home) -> None:
+    top = WIDER.replace("pass: critical", "pass: top")
+    recorded.refused("changes the pass rule from 'critical' to 'top', which the entry does not list",
+                     [recorded.read()], there(ENTRY), top)  # fmt: skip
 
 
 def test_every_check_that_turned_in_a_flip_must_be_listed(recorded: Home) -> None:
