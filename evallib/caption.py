@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evallib.stdout import counted
 
-__all__ = ["NOT_NAMED", "Made", "Origin", "caption", "counts_words", "joined", "judge_words", "short"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "NOT_NAMED", "About", "Made", "Origin", "about", "brief", "caption", "captioned", "counts_words", "joined",
+    "judge_words", "short",
+]  # fmt: skip
 
 NOT_NAMED = "not named"
 
@@ -56,6 +62,58 @@ class Origin:
         return asdict(self)
 
 
+class About(NamedTuple):
+    """What a chart or table says of one view: in short where it is looked at, in full where it is looked up."""
+
+    view: str
+    label: str = ""
+    """The words every figure of the view carries; empty for strict."""
+    counts: str = ""
+    criteria: str = ""
+    """Digest of what decides the verdicts."""
+    caption: str = ""
+    suite: str = ""
+    """Its id and digest, as in `tickets@0123456789ab`."""
+    cases: str = ""
+    """Which of the suite's cases, in words."""
+
+    def row(self) -> dict[str, Any]:
+        """What stands in each row of a chart's data."""
+        said = {"view": self.view, "post_hoc": bool(self.label), "label": self.label, "suite": self.suite}
+        return {**said, "counts": self.counts, "criteria": self.criteria}
+
+    def parts(self) -> list[str]:
+        """What is said in short, without the view's name."""
+        criteria = f"criteria {self.criteria}" if self.criteria else ""
+        return [part for part in (self.suite, self.cases, self.counts, criteria, self.label) if part]
+
+
+def about(*summaries: Mapping[str, Any]) -> list[About]:
+    """What charts and tables say of views, out of their summaries."""
+    return [_about(one, one["origin"] or {}) for one in summaries]
+
+
+def _about(summary: Mapping[str, Any], origin: Mapping[str, Any]) -> About:
+    return About(
+        summary["view"],
+        summary["label"] or "",
+        counts_words(summary),
+        origin.get("criteria", ""),
+        short(summary),
+        f"{origin['suite']}@{origin['digest']}" if origin else "",
+        origin.get("cases", ""),
+    )
+
+
+def brief(said: Sequence[About]) -> list[str]:
+    """The short form: one line for each view, and before them what is the same of several."""
+    parts = [one.parts() for one in said]
+    shared = [one for one in parts[0] if all(one in each for each in parts)] if len(said) > 1 else []
+    own = [[part for part in each if part not in shared] for each in parts]
+    lines = [f"{one.view}: {'; '.join(each)}".removesuffix(": ") for one, each in zip(said, own, strict=True)]
+    return ["; ".join(shared), *lines] if shared else lines
+
+
 def caption(summary: Mapping[str, Any], origin: Origin | None = None, remark: str = "") -> str:
     """What figures must say about themselves: what was counted, how, under which view, and where it comes from."""
     runs = f"run{'s' if len(summary['runs']) > 1 else ''} {', '.join(summary['runs'])}"
@@ -84,19 +142,15 @@ def short(summary: Mapping[str, Any]) -> str:
 
 
 def counts_words(summary: Mapping[str, Any]) -> str:
-    """Cases, samples and errors, as in `2 cases x 5 samples = 10 planned, 10 scored, no errors`."""
+    """Cases, samples and those without an outcome, as in `2 cases x 5 samples = 10 planned, all scored`."""
     low, high = summary["samples_per_case"]
     samples = counted(low, "sample") if low == high else f"{low} to {high} samples"
     planned = f"{counted(summary['cases'], 'case')} x {samples} = {summary['planned']} planned"
-    return f"{planned}, {summary['scored']} scored, {_errors_words(summary)}"
-
-
-def _errors_words(summary: Mapping[str, Any]) -> str:
     if not summary["errors"]:
-        return "no errors"
-    kinds = ", ".join(f"{count} {kind}" for kind, count in summary["errors_by"].items())
+        return f"{planned}, all scored"
+    kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in summary["errors_by"].items())
     fails = "fail" if summary["errors"] == 1 else "fails"
-    return f"{counted(summary['errors'], 'error')} ({kinds}) counted as {fails}"
+    return f"{planned}, {summary['scored']} scored, {summary['errors']} without an outcome ({kinds}) counted as {fails}"
 
 
 def _made_sentences(made: Sequence[Made]) -> list[str]:
@@ -144,6 +198,15 @@ def joined(captions: Sequence[str]) -> str:
     shared = [one for one in said[0] if all(one in each for each in said)] if said else []
     own = [". ".join(one for one in each if one not in shared) for each in said]
     return "\n".join(f"{one}." for one in [*own, ". ".join(shared)] if one)
+
+
+def captioned(
+    frame: pd.DataFrame, summaries: Sequence[Mapping[str, Any]] = (), *, said: Sequence[About] = ()
+) -> pd.DataFrame:
+    """The frame with what `table_html` writes below it: what its views say in short, and folded their captions."""
+    frame.attrs["brief"] = "\n".join(brief(said or about(*summaries)))
+    frame.attrs["caption"] = joined([one["caption"] for one in summaries] or [one.caption for one in said])
+    return frame
 
 
 def _first_up(text: str) -> str:

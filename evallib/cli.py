@@ -202,7 +202,7 @@ def _json(command: argparse.ArgumentParser) -> None:
 
 
 def _prices(command: argparse.ArgumentParser) -> None:
-    words = "prices of models (default: prices.yaml in the data folder, where there is one)"
+    words = "prices of models (default: the file that $EVALLIB_PRICES names, else prices.yaml in the data folder)"
     command.add_argument("--prices", type=Path, metavar="FILE", help=words)
 
 
@@ -379,6 +379,7 @@ def _add_reporting(commands: Any) -> None:
     words = "write all that is published of the runs into this new folder, which proves itself"
     report.add_argument("--bundle", type=Path, metavar="DIR", help=words)
     report.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
+    _prices(report)
     limit = "how long one cell may take (default 600)"
     report.add_argument("--cell-timeout", type=_seconds, default=600, metavar="S", help=limit)
     track = _command(commands, "track", "track", "export a run to MLflow; repeating it changes nothing")

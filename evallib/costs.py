@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evallib.judges import votes_in
 from evallib.prices import Price, PriceTable, cost_of
 from evallib.records import SampleKey, Usage
 from evallib.stdout import counted
 from evallib.store import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["Costs", "Spent", "costs_of"]
 
@@ -118,29 +122,43 @@ def costs_of(runs: Sequence[Run], prices: PriceTable | None, cases: Iterable[str
     target, asked = _Sum(prices), _Sum(prices)
     for run in runs:
         model = str(run.plan["target"].get("model") or "")
-        vague = {key for key, one in _usages(run, "turns", wanted) if one.calls and not _counted(one)}
-        for key, usage in _usages(run, "samples", wanted):
+        for (usage, vague), samples in _usages(run, wanted).items():
             said = usage.cost_usd if currency == "USD" else None
-            target.add({model: [Usage() if key in vague else usage]}, said)
+            target.add({model: [Usage() if vague else usage]}, said, samples)
         for votes in _votes_of(run, wanted):
             asked.add(votes)
     priced = prices.said_of(dict.fromkeys((*target.models, *asked.models))) if prices else ""
     return Costs(currency, priced, target.spent(), asked.spent() if asked.samples else None)
 
 
-def _usages(run: Run, table: str, wanted: set[str] | None) -> Iterator[tuple[SampleKey, Usage]]:
-    """The usage in each row of samples or turns; of these columns alone, for a run may hold many long answers."""
-    columns = run.columns(table, (*_KEY, *_USAGE))
-    for case, sample, *used in zip(*(columns.column(name).to_pylist() for name in (*_KEY, *_USAGE)), strict=True):
-        if wanted is None or case in wanted:
-            yield (case, sample), Usage(*used)
+def _usages(run: Run, wanted: set[str] | None) -> Counter[tuple[Usage, bool]]:
+    """How many samples used what, and whether tokens of a turn are missing; read of these columns alone."""
+    import pyarrow.compute as pc
+
+    turns = run.columns("turns", (*_KEY, *_USAGE))
+    uncounted = pc.or_(*(pc.is_null(turns.column(name)) for name in ("input_tokens", "output_tokens")))
+    vague = set(_rows(turns.filter(pc.and_(pc.greater(turns.column("calls"), 0), uncounted)), _KEY))
+    names = _USAGE if wanted is None and not vague else (*_KEY, *_USAGE)
+    found: Counter[tuple[Usage, bool]] = Counter()
+    for row, samples in Counter(_rows(run.columns("samples", names), names)).items():
+        key, used = (row[:2], row[2:]) if len(names) > len(_USAGE) else ((), row)
+        if wanted is None or key[0] in wanted:
+            found[Usage(*used), key in vague] += samples
+    return found
+
+
+def _rows(columns: pa.Table, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(columns.column(name).to_pylist() for name in names), strict=True)
 
 
 def _votes_of(run: Run, wanted: set[str] | None) -> list[dict[str, list[Usage]]]:
     """Of each sample that a judge was asked about: the usage of its votes, by model."""
+    import pyarrow.compute as pc
+
     columns = run.columns("verdicts", (*_KEY, "judge"))
+    columns = columns.filter(pc.not_equal(columns.column("judge"), ""))  # most verdicts are of rules
     found: dict[SampleKey, dict[str, list[Usage]]] = {}
-    for case, sample, judge in zip(*(columns.column(name).to_pylist() for name in (*_KEY, "judge")), strict=True):
+    for case, sample, judge in _rows(columns, (*_KEY, "judge")):
         votes = votes_in(judge) if judge and (wanted is None or case in wanted) else ()
         if votes:
             model = str(json.loads(judge).get("model") or "")
@@ -153,7 +171,7 @@ def _counted(usage: Usage) -> bool:
 
 
 class _Sum:
-    """Adds up samples one by one."""
+    """Adds up samples."""
 
     def __init__(self, prices: PriceTable | None) -> None:
         self.prices = prices
@@ -163,19 +181,19 @@ class _Sum:
         self.total = 0.0
         self.lacking: dict[str, int] = {}
 
-    def add(self, usages: Mapping[str, Sequence[Usage]], said: float | None = None) -> None:
-        """One sample: its usage by model, and what its source says that it cost."""
-        self.samples += 1
+    def add(self, usages: Mapping[str, Sequence[Usage]], said: float | None = None, samples: int = 1) -> None:
+        """Samples that are alike: the usage of each by model, and what its source says that it cost."""
+        self.samples += samples
         self.models.update(dict.fromkeys(usages))
         each = [one for used in usages.values() for one in used]
         told = all(map(_counted, each))
-        self.counted += told
-        self.tokens += sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in each) if told else 0
+        self.counted += samples * told
+        self.tokens += samples * told * sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in each)
         cost, why = (said, "") if said is not None else self._priced(usages, told=told)
         if cost is None:
-            self.lacking[why] = self.lacking.get(why, 0) + 1
+            self.lacking[why] = self.lacking.get(why, 0) + samples
             return
-        self.known, self.total = self.known + 1, self.total + cost
+        self.known, self.total = self.known + samples, self.total + samples * cost
 
     def _priced(self, usages: Mapping[str, Sequence[Usage]], *, told: bool) -> tuple[float | None, str]:
         if self.prices is None:

@@ -49,14 +49,15 @@ _LEFT = (
 def table_html(frame: pd.DataFrame) -> str:
     """A plain frame as pandas writes it, every text escaped, but flush left and without pandas' own row numbers.
 
-    Below it stands the caption of its figures, where it has one.
+    Below it stands what its figures are of in short, where it is known, and folded the whole caption.
     """
     import pandas as pd
 
     numbered, most = isinstance(frame.index, pd.RangeIndex), pd.get_option("display.max_rows")
     cut = most is not None and len(frame) > most
     table = frame.to_html(index=not numbered, escape=True, max_rows=most, show_dimensions=cut, notebook=True)
-    if said := frame.attrs.get("caption"):
-        lines = "<br>".join(html.escape(line) for line in str(said).split("\n"))
-        table = re.sub("(<table[^>]*>)", lambda tag: f"{tag[0]}<caption>{lines}</caption>", table, count=1)
+    if frame.attrs.get("caption"):
+        short, full = ("<br>".join(map(html.escape, frame.attrs[name].split("\n"))) for name in ("brief", "caption"))
+        fold = f"<caption><details><summary>{short}</summary>{full}</details></caption>"
+        table = re.sub("(<table[^>]*>)", lambda tag: f"{tag[0]}{fold}", table, count=1)
     return f'{_LEFT}<div class="evallib-table">{table}</div>'

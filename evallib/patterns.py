@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TO_END",
+    "branches",
     "flagged",
     "found",
     "from_end",
@@ -30,6 +31,8 @@ _GROUP = re.compile(_LITERAL + r"|\((?:\?P?<\w+>|(?!\?))", re.DOTALL)
 """A group that captures opens, or what only looks like it."""
 _GAP = re.compile(_LITERAL + r"|\.\{\d+(?:,\d*)?\}\??", re.DOTALL)
 """So many characters of any kind, or what only looks like it."""
+
+_TOKEN = re.compile(_LITERAL + r"|\(\?[a-zA-Z-]+\)|\((?:\?P?<\w+>|\?[a-zA-Z-]*:)?|.", re.DOTALL)
 
 _OPEN, _CLOSE = "\x02", "\x03"
 
@@ -76,6 +79,26 @@ def ungrouped(pattern: str) -> str:
 def loosened(pattern: str) -> str:
     """A pattern that hits wherever `pattern` does, and perhaps elsewhere: RE2 counts gaps such as `.{0,80}` slowly."""
     return _GAP.sub(lambda token: ".*" if token[0][0] == "." else token[0], pattern)
+
+
+def branches(pattern: str) -> list[str]:
+    """For each alternative in `pattern`, the pattern with that one alone in its group; else `pattern` itself."""
+    open_: list[list[int]] = [[0]]
+    """Per group that is open, where its content begins and where each alternative ended."""
+    found: list[str] = []
+    for token in (*_TOKEN.finditer(f"{pattern})"),):
+        if token[0][0] == "(" and not token[0].endswith(")"):
+            open_.append([token.end()])
+        elif token[0] == "|":
+            open_[-1].append(token.start())
+        elif token[0] == ")" and open_:
+            first, *bars = open_.pop()
+            starts, ends = [first, *(bar + 1 for bar in bars)], [*bars, token.start()]
+            if bars:
+                found += [
+                    pattern[:first] + pattern[a:b] + pattern[ends[-1] :] for a, b in zip(starts, ends, strict=True)
+                ]
+    return found or [pattern]
 
 
 TO_END = r"(?s:.*)\z"

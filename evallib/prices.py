@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,10 +14,12 @@ from evallib.errors import InputError
 from evallib.records import Usage
 from evallib.strict_yaml import Written, load_yaml, read_as
 
-__all__ = ["Price", "PriceTable", "cost_of", "load_prices", "prices_for"]
+__all__ = ["PRICES", "Price", "PriceTable", "cost_of", "load_prices", "prices_for", "sample_cost", "uncounted"]
 
 FILE = "prices.yaml"
 """The table's name in a data folder."""
+PRICES = "EVALLIB_PRICES"
+"""The environment's name of a table of prices, for who names none."""
 _MILLION = 1_000_000
 
 PerMillion = Annotated[float, Field(ge=0)]
@@ -71,15 +74,32 @@ def cost_of(price: Price | None, usage: Usage) -> float | None:
     return (full + cached * (price.cached or 0)) / _MILLION
 
 
+def uncounted(usage: Usage) -> bool:
+    """Whether calls were made whose tokens nobody counted."""
+    return bool(usage.calls) and (usage.input_tokens is None or usage.output_tokens is None)
+
+
+def sample_cost(usage: Usage, price: Price | None, currency: str, *, vague: bool) -> float | None:
+    """What a sample cost: by its source, which speaks of US dollars, else by its tokens; None where nobody knows.
+
+    `vague`: tokens of one of its turns were not counted, so those of the sample are too few.
+    """
+    said = usage.cost_usd if currency == "USD" else None
+    return said if said is not None or vague else cost_of(price, usage)
+
+
 def load_prices(path: Path) -> PriceTable:
     """The table in a YAML file; InputError names file, line and key."""
     return read_as(PriceTable, load_yaml(path))
 
 
 def prices_for(path: Path | None, data: Path) -> PriceTable | None:
-    """The table in `path`, else `prices.yaml` in the data folder where there is one, else none."""
+    """The table in `path`, else that which the environment names, else `prices.yaml` in the data folder, else none."""
+    named = f"--prices {path}"
+    if path is None and (given := os.environ.get(PRICES)):
+        path, named = Path(given), f"{PRICES}={given}"
     if path is None:
         return load_prices(data / FILE) if (data / FILE).is_file() else None
     if not path.is_file():
-        raise InputError(f"--prices {path}: no such file")
+        raise InputError(f"{named}: no such file")
     return load_prices(path)

@@ -71,7 +71,7 @@ def corrected_words(audits: Sequence[Mapping[str, Any]]) -> str:
 
 
 def views_table(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One row per view: counts, pass rate, pass@k and pass^k at the largest k, and its label."""
+    """One row per view, every rate with its interval, pass@k and pass^k at the largest k, and its label."""
     rows = []
     for s in summaries:
         k = list(s["pass_at"])[-1]
@@ -83,11 +83,14 @@ def views_table(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"{passed}/{s['planned']}",
                 f"{number(s['pass_rate'])}{interval(s['pass_rate_interval'])}",
                 str(s["errors"]),
-                f"{number(s['pass_at'][k])} / {number(s['pass_hat'][k])} (k={k})",
+                f"{number(s['pass_at'][k])}{interval(s['pass_at_interval'][k])} (k={k})",
+                f"{number(s['pass_hat'][k])}{interval(s['pass_hat_interval'][k])}",
+                f"{number(s['score_mean'])}{interval(s['score_mean_interval'])}",
                 s["label"] or "",
             ]
         )
-    return table(["run", "view", "passed", "pass rate", "errors", "pass@k / pass^k", ""], rows)
+    header = ["run", "view", "passed", "pass rate, 95 %", "without outcome", "pass@k", "pass^k", "mean score", ""]
+    return table(header, rows)
 
 
 def _word(outcome: Outcome) -> str:

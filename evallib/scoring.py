@@ -13,6 +13,7 @@ from evallib.checks.base import Check
 from evallib.checks.batch import Batch
 from evallib.checks.code import outlived
 from evallib.checks.extraction import spoken
+from evallib.checks.turns import OverSteps, lowest
 from evallib.records import ERROR_STATUSES, Outcome, Sample, SampleKey, Verdict
 from evallib.suite import BoundCheck, Suite
 
@@ -163,7 +164,7 @@ def probe_failures(suite: Suite, endless: Collection[str] = ()) -> list[str]:
             if name in stopped:
                 problems.append(f"probe {probe.name!r}: check {name!r} was not asked, as it did not end before")
                 continue
-            (verdict,) = bounds[name].check([sample])
+            verdict = _on_probe(bounds[name].check, sample)
             if outlived(verdict):
                 stopped.add(name)
             if verdict.status == "not_scored":
@@ -172,3 +173,9 @@ def probe_failures(suite: Suite, endless: Collection[str] = ()) -> list[str]:
                 says = "passes" if verdict.passed else "fails"
                 problems.append(f"probe {probe.name!r}: check {name!r} {says} case {probe.case!r}: {verdict.reason}")
     return problems
+
+
+def _on_probe(check: Check, sample: Sample) -> Verdict:
+    """The verdict of a check on a probe, which is the answer to a step: of a check of steps the lowest part."""
+    parts = [part for _, part in check.parts] if isinstance(check, OverSteps) else [check]
+    return lowest([verdict for part in parts for verdict in part([sample])], [""] * len(parts))

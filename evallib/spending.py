@@ -6,32 +6,43 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from evallib.prices import PriceTable, sample_cost, uncounted
 from evallib.records import STRICT, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["QUANTITIES", "percentile", "spending", "spread_bins", "spread_points"]
+__all__ = ["percentile", "spending", "spread_bins", "spread_points"]
 
-QUANTITIES = ("seconds", "tokens", "cost in USD")
-"""What is looked at, of each sample; each a column of `spending`."""
 _BINS = 20
 
 
-def spending(samples: Sequence[Sample]) -> pd.DataFrame:
+def spending(samples: Sequence[Sample], model: str = "", prices: PriceTable | None = None) -> pd.DataFrame:
     """One row per sample: seconds, tokens in and out together, and cost; None where nobody said.
 
+    The cost is what the source says, else what the tokens of `model` come to by the table of prices, as in `costs`.
     It says the same of every view, so it carries the name of the first.
     """
     import pandas as pd
 
+    price = prices.price_of(model) if prices else None
+    currency = prices.currency if prices else "USD"
     rows = [
-        [one.run_id, one.case_id, one.sample, one.status, one.duration_s, _tokens(one), one.usage.cost_usd]
+        [
+            one.run_id, one.case_id, one.sample, one.status, one.duration_s, _tokens(one),
+            sample_cost(one.usage, price, currency, vague=any(map(uncounted, (turn.usage for turn in one.turns)))),
+        ]
         for one in samples
-    ]
-    frame = pd.DataFrame(rows, columns=["run_id", "case_id", "sample", "sample_status", *QUANTITIES])
-    known = frame.astype(dict.fromkeys(QUANTITIES, "float64"))
+    ]  # fmt: skip
+    quantities = ("seconds", "tokens", f"cost in {currency}")
+    frame = pd.DataFrame(rows, columns=["run_id", "case_id", "sample", "sample_status", *quantities])
+    known = frame.astype(dict.fromkeys(quantities, "float64"))
     return known.assign(view=STRICT, post_hoc=False, label="")
+
+
+def _quantities(frame: pd.DataFrame) -> list[str]:
+    """What is looked at, of each sample."""
+    return [name for name in map(str, frame) if name in {"seconds", "tokens"} or name.startswith("cost in ")]
 
 
 def _tokens(one: Sample) -> int | None:
@@ -50,7 +61,8 @@ def spread_points(frame: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        {**_said(frame), "quantity": name, **_points(frame[name].dropna().tolist(), len(frame))} for name in QUANTITIES
+        {**_said(frame), "quantity": name, **_points(frame[name].dropna().tolist(), len(frame))}
+        for name in _quantities(frame)
     ]
     return pd.DataFrame(rows)
 
@@ -68,7 +80,7 @@ def spread_bins(frame: pd.DataFrame) -> pd.DataFrame:
 
     rows = [
         {**_said(frame), "quantity": name, "lo": lo, "hi": hi, "samples": count}
-        for name in QUANTITIES
+        for name in _quantities(frame)
         for lo, hi, count in _steps(frame[name].dropna().tolist())
     ]
     return pd.DataFrame(rows, columns=["view", "post_hoc", "label", "quantity", "lo", "hi", "samples"])

@@ -19,7 +19,7 @@ _NEXT = 5
 
 def notices(view: View) -> list[str]:
     """What must stand on top of every report of a run that is not all there."""
-    planned, there = len(view.run.planned), len(view.outcomes)
+    planned, there = len(view.run.planned), len(view.samples)
     if not planned:
         return ["This run planned no sample: there is nothing to report."]
     if not there:

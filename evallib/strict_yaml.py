@@ -36,6 +36,7 @@ _CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "null"
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LOST = re.compile(r"(?<!\\)(?:\\\\)*(\\[LNP_])")
 """Escapes of double quotes for separators and blanks that nobody types: meant was a pattern's backslash."""
+_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
 _SEPARATOR = re.compile("[\x85\u2028\u2029]")
 _MOST_DIGITS = 300
 """Of an integer: more would be no finite number to JSON's readers."""
@@ -105,7 +106,7 @@ def parse_yaml(text: str, name: str) -> Document:
     try:
         node = yaml.compose(text, Loader=yaml.CBaseLoader)
     except yaml.MarkedYAMLError as error:
-        _syntax_error(error, name)
+        _syntax_error(error, text, name)
     except yaml.YAMLError as error:
         raise InputError(f"{name}: not YAML: {str(error).splitlines()[0]}") from error
     lines: dict[Location, int] = {}
@@ -155,7 +156,10 @@ def _number(text: str) -> int | float:
     return int(text) if _INT.match(text) else float(text)
 
 
-def _syntax_error(error: yaml.MarkedYAMLError, name: str) -> NoReturn:
+def _syntax_error(error: yaml.MarkedYAMLError, text: str, name: str) -> NoReturn:
+    if left := _CONFLICT.search(text):
+        line = text.count("\n", 0, left.start()) + 1
+        raise InputError(f"{name}, line {line}: git left a conflict here; keep one of its sides") from error
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark else 1
     problem = error.problem or "cannot be parsed"

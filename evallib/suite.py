@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -198,19 +198,21 @@ def _validated(document: Document, *, imports: bool = True) -> Suite:
     return suite
 
 
-def _twice(names: Iterable[str]) -> str | None:
-    return next((name for name, count in Counter(names).items() if count > 1), None)
+def _twice(names: Sequence[str]) -> str | None:
+    if len(set(names)) == len(names):
+        return None
+    return next(name for name, count in Counter(names).items() if count > 1)
 
 
 def _check_names(suite: Suite, document: Document) -> None:
-    case = _twice(case.id for case in suite.cases)
+    case = _twice([case.id for case in suite.cases])
     if case:
         index = [c.id for c in suite.cases].index(case)
         later = [c.id for c in suite.cases].index(case, index + 1)
         where = document.where(("cases", later, "id"))
         raise InputError(f"{where}: case id {case!r} stands twice; case ids must be unique")
     for index, one in enumerate(suite.cases):
-        check = _twice(c.id for c in suite._applying(one))
+        check = _twice([c.id for c in suite._applying(one)])
         if check:
             where = document.where(("cases", index))
             raise InputError(f"{where}: case {one.id!r} has check {check!r} twice; check ids must be unique in a case")
@@ -224,12 +226,14 @@ def _check_steps(suite: Suite, document: Document) -> None:
     """Decisions follow a step that asks for one, and what steps expect under one id counts alike."""
     for index, case in enumerate(suite.cases):
         for number, step in enumerate(case.steps):
+            if step.approve is None and not step.checks:
+                continue
             place = f"{document.where(('cases', index, 'steps', number))}: case {case.id!r}, step {number + 1}"
             if step.approve is not None and not (number and _asks_for_decision(case.steps[number - 1])):
                 raise InputError(
                     f"{place}: decides what no step left open; the step before it needs a `confirmation` check"
                 )
-            twice = _twice(check.id for check in step.checks)
+            twice = _twice([check.id for check in step.checks])
             if twice:
                 raise InputError(f"{place}: has check {twice!r} twice; check ids must be unique in a step")
             for check in step.checks:
@@ -248,15 +252,37 @@ def _check_part(check: Check, case: Case, place: str) -> None:
         raise InputError(f"{place}: check {check.id!r} has another weight or `critical` than at an earlier step")
 
 
+class _Tried:
+    """Checks of a whole suite that take nothing of a case: tried with one they were tried with all."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._wide = {id(check) for check in suite.checks}
+        self._tried: set[int] = set()
+
+    def __contains__(self, check: Check) -> bool:
+        return id(check) in self._tried
+
+    def add(self, check: Check, bound: Check) -> None:
+        """A check was tried, which became `bound` with the key of a case."""
+        if bound is check and id(check) in self._wide:
+            self._tried.add(id(check))
+
+
 def _check_binding(suite: Suite, document: Document) -> None:
+    tried = _Tried(suite)
     for index, case in enumerate(suite.cases):
         for check in suite._applying(case):
-            place = f"{document.where(('cases', index, 'key'))}: case {case.id!r}, check {check.id!r}"
+            if check in tried:
+                continue
             try:
-                bound = check.bind(case.key).in_domain(suite.domain)
+                concrete = check.bind(case.key)
+                bound = concrete.in_domain(suite.domain)
                 if isinstance(bound, Judge):
                     bound.facing(material_of(case))
+                else:
+                    tried.add(check, concrete)
             except KeyError as error:
+                place = f"{document.where(('cases', index, 'key'))}: case {case.id!r}, check {check.id!r}"
                 raise InputError(f"{place} needs key {error.args[0]!r}; add it (an empty list is allowed)") from error
             except ValidationError as error:
                 problem = problem_of(error)
@@ -266,6 +292,7 @@ def _check_binding(suite: Suite, document: Document) -> None:
             except ValueError as error:
                 raise InputError(f"{_where(check, index, suite, document)}: check {check.id!r}: {error}") from error
             if isinstance(check, Judge) and "reference" in check.inputs and not all(s.reference for s in case.steps):
+                place = f"{document.where(('cases', index, 'key'))}: case {case.id!r}, check {check.id!r}"
                 raise InputError(
                     f"{place} reads the reference answer, which a step lacks; add `reference` to each step of the "
                     "case, or take it out of `inputs`"
@@ -291,8 +318,12 @@ def _check_domain(suite: Suite, document: Document) -> None:
     for problem in suite.domain.problems():
         key = "pairs" if problem.startswith("`pairs`") else "tools"
         raise InputError(f"{document.where((key,))}: {problem}; add it, or correct its spelling")
+    tried = _Tried(suite)
     for place, case, check in _written_checks(suite):
+        if check in tried:
+            continue
         bound = check.bind(case.key)
+        tried.add(check, bound)
         for problem in domain_problems(bound, suite.domain):
             raise InputError(f"{document.where(place)}: case {case.id!r}, check {check.id!r}: {problem}")
 

@@ -209,6 +209,18 @@ def _environment(home: Path) -> dict[str, str]:
     return {**os.environ, **{name: str(value) for name, value in own.items()}}
 
 
+_READY = """() => {
+  const shell = window.jupyterapp?.shell;
+  const panel = shell?.currentWidget;
+  if (panel?.sessionContext?.session?.kernel?.status !== "idle") return false;
+  if (document.activeElement?.closest(".jp-Notebook")) return true;
+  shell.activateById(panel.id);
+  panel.content.activate();
+  return false;
+}"""
+"""Whether keys reach the notebook; asked again every quarter of a second."""
+
+
 class Desk:
     """One browser page on a notebook; after opening, only the keyboard is used."""
 
@@ -226,18 +238,15 @@ class Desk:
         self.wait_ready()
 
     def wait_ready(self) -> None:
-        """Wait until the kernel is idle and the notebook has the focus; a host that never gives it is opened again."""
-        ready = (
-            "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
-            " && document.activeElement?.closest('.jp-Notebook')"
-        )
+        """Wait until the kernel is idle; where the host then gives the notebook no focus, its tab is chosen for it."""
         from playwright.sync_api import TimeoutError  # noqa: A004 - playwright's own
 
         try:
-            self.page.wait_for_function(ready, timeout=PATIENCE_MS / 3)
-        except TimeoutError:
-            self.page.reload(wait_until="commit")
-            self.page.wait_for_function(ready)
+            self.page.wait_for_function(_READY, polling=250)
+        except TimeoutError as error:
+            kernel = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+            state = f"() => [{kernel} ?? 'no kernel', document.activeElement?.outerHTML.slice(0, 300)]"
+            raise AssertionError(f"the notebook is not ready: {self.page.evaluate(state)}") from error
 
     def close(self) -> None:
         """Close the page and its context, unless the browser is gone."""

@@ -35,6 +35,9 @@ TYPOS = {
     "a state that a tool gives": ("operations", "result: {state: up}", "result: {state: pu}", "verified"),
     "an approver": ("operations", f"approver: Tomasz Achterberg\n{' ' * 16}rationale",
                     f"approver: Tomas\n{' ' * 16}rationale", "ran"),
+    "a value that must not be given away": ("operations", "values: [jana.kolar@", "values: [jana.kolra@", "jana.kolra"),
+    "a guard": ("operations", "guarded: true\n    returns: [{result: {status: closed",
+                "returns: [{result: {status: closed", "close_incident"),
     "a schema": ("operations", "severity: {const: P1}", "severity: {const: P2}", "report"),
     "a tag": ("operations", "weight: 0, critical: true}", "weight: 0, critical: true, when: {tags: [reed]}}",
               "answered"),
@@ -58,23 +61,6 @@ def test_a_typo_is_status_2_and_named(tmp_path: Path, capsys: Capture, name: str
     _, error = validated(capsys, path, status=2)
     assert told in error
     assert (error.count("\n"), str(path) in error) == (1, True), "one sentence that names the file"
-
-
-@pytest.mark.parametrize(
-    ("suite", "change"),
-    [
-        ("operations", ("values: [jana.kolar@posta.example]", "values: [jana.kolra@posta.example]", "jana.kolra")),
-    ],
-)
-def test_a_typo_that_only_a_person_can_judge_is_a_warning_and_with_strict_status_2(
-    tmp_path: Path, capsys: Capture, suite: str, change: tuple[str, str, str]
-) -> None:
-    right, wrong, told = change
-    path = tmp_path / "suite.yaml"
-    path.write_text((SUITES / suite / "suite.yaml").read_text().replace(right, wrong, 1))
-    out, _ = validated(capsys, path)
-    assert told in next(line for line in out.splitlines() if line.startswith("warning: "))
-    assert told in validated(capsys, path, "--strict", status=2)[1]
 
 
 @pytest.mark.parametrize("kind", ["Passes", "Fails"])

@@ -50,9 +50,9 @@ class Reader:
             assert not any(name in self.shown for name in SETS)
             named = self.shown.splitlines()[2].partition("  ")[0]
             return KEYS[self.opinions[named]]
-        if prompt.startswith("[Enter agrees"):
-            return "" if "You agree" in self.shown else "2"
-        return "q"
+        if prompt.startswith("[why: "):
+            return "2"
+        return "" if prompt.startswith("[Enter you agree") else "q"
 
     def line(self, prompt: str) -> str:
         assert prompt.startswith("too-narrow")

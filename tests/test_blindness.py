@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evallib.desk.queue import parse_query
 from evallib.desk.session import ReviewSession
+from evallib.desk.tables import queue_frame
 from evallib.desk.terminal import adjudicate
 from evallib.errors import InputError
 from evallib.store import read_log
+from evallib.widgets import ReviewWidget
 from tests.readers import mixed_run
 from tests.test_queue import made
+from tests.test_widgets import listening, tell
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +61,34 @@ def test_who_has_read_a_draw_is_not_asked_blind_for_the_rest_which_passes(runs, 
         ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"))
     assert len(ReviewSession(runs, tmp_path, "Bo", query=parse_query("all")).queue) == 58
     assert len(ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"), blind=False).queue) == 58
+
+
+def show_by(face, session):
+    if face == "table":
+        queue_frame(session)
+    elif face == "screen":
+        tell(listening(ReviewWidget(session)), "look", rows=[0, len(session.queue)])
+    else:
+        typed = iter(["j"] * (len(session.queue) - 1) + ["q"])
+        adjudicate(session, SimpleNamespace(key=lambda _: next(typed)), [].append)
+
+
+@pytest.mark.parametrize("face", ["table", "screen", "terminal"])
+def test_who_was_shown_a_whole_draw_is_not_asked_blind_for_the_rest_which_passes(runs, tmp_path, face):
+    show_by(face, ReviewSession(runs, tmp_path, "Ann"))
+    with pytest.raises(InputError, match="what was not drawn passes"):
+        ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"))
+    assert len(ReviewSession(runs, tmp_path, "Bo", query=parse_query("all")).queue) == 58
+    opened = ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"), blind=False)
+    assert not opened.is_blind(opened.queue[0])
+    with pytest.raises(InputError, match="what was not drawn passes"):
+        ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"))
+
+
+def test_who_was_shown_a_part_of_a_draw_may_still_read_all(runs, tmp_path):
+    queue_frame(ReviewSession(runs, tmp_path, "Ann", query=parse_query("case=c-1")))
+    queue_frame(ReviewSession(runs, tmp_path))
+    assert len(ReviewSession(runs, tmp_path, "Ann", query=parse_query("all")).queue) == 58
 
 
 def test_who_opened_answers_sighted_and_said_nothing_is_not_blind_for_them(runs, tmp_path):

@@ -52,7 +52,7 @@ def test_a_caption_names_cases_samples_criteria_build_model_machine_and_time() -
     said = summarise(outcomes("pf", "pp"), NO_VERDICTS, origin=ORIGIN)["caption"]
     assert said == (
         "Suite tickets (digest 0123456789ab), all 2 cases, run r-1, view strict: 2 cases x 2 samples = 4 planned, "
-        "4 scored, no errors. Criteria ba9876543210. A sample passes when every check is at its top; pass rate, pass@k "
+        "all scored. Criteria ba9876543210. A sample passes when every check is at its top; pass rate, pass@k "
         "and pass^k are means over cases with 95 % Wilson intervals on effective cases, which are about "
         "other cases like these. Target chat, model m-7, build brain v3; evallib 0.1.0; "
         "machine Slow 1, 2 cores; begun 2026-11-30T10:00:00+00:00."
@@ -62,7 +62,7 @@ def test_a_caption_names_cases_samples_criteria_build_model_machine_and_time() -
 
 def test_without_an_origin_the_caption_names_what_the_frame_knows() -> None:
     said = summarise(outcomes("pf", "pp"), NO_VERDICTS)["caption"]
-    assert said.startswith("Run r-1, view strict: 2 cases x 2 samples = 4 planned, 4 scored, no errors. A sample")
+    assert said.startswith("Run r-1, view strict: 2 cases x 2 samples = 4 planned, all scored. A sample")
 
 
 def test_several_runs_say_once_what_they_share() -> None:

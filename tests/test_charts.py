@@ -14,8 +14,9 @@ import pandas as pd
 import pytest
 
 from evallib import charts
+from evallib.caption import brief
 from evallib.charts import About
-from evallib.charts.drawing import BLUE, GREEN, GREY, VERMILLION
+from evallib.charts.drawing import BLUE, GREEN, GREY, VERMILLION, folded
 from evallib.charts.reliability import _spread
 from evallib.errors import InputError
 from evallib.gate import Gate, decide
@@ -194,7 +195,7 @@ def test_a_judged_check_names_its_judge_in_the_gates_picture() -> None:
     assert "judged by m-7, calibration-ab" in drawn_words(charts.gate_chart(decision))
 
 
-def test_all_panels_share_one_scale_of_cases_and_a_caption_keeps_its_lines() -> None:
+def test_all_panels_share_one_scale_of_cases_and_the_caption_is_kept_and_not_drawn() -> None:
     chart = reliability(outcomes("pf", "pf", "pf"), outcomes("pp", "pp", "pf", view="read"), caption="one\ntwo")
     tops = {
         layer["encoding"]["y"]["scale"]["domain"][1]
@@ -202,14 +203,35 @@ def test_all_panels_share_one_scale_of_cases_and_a_caption_keeps_its_lines() -> 
         for layer in column["vconcat"][1]["layer"]
     }
     assert len(tops) == 1
-    assert chart.to_dict()["title"]["text"][-2:] == ["one", "two."]
+    spec = chart.to_dict()
+    assert spec["usermeta"]["evallib"]["caption"].splitlines()[-2:] == ["one", "two."]
+    assert spec["description"].endswith("one two.")
+    assert " ".join(spec["title"]["text"]) == spec["usermeta"]["evallib"]["caption"].splitlines()[0]
+
+
+def test_words_fill_the_width_and_never_leave_it() -> None:
+    assert len(folded("strict: 10 cases x 5 samples = 50 planned, all scored; criteria", 414, 11)) == 1
+    assert folded("pass@k", 10, 11) == ["p", "a", "s", "s", "@", "k"]
+    for text in ("W" * 99, "回答は正しい" * 20, "rescored:2026-12-01-version-in-other-words " * 3):
+        lines = folded(text, 414, 11)
+        assert "".join(lines) == text.strip() or " ".join(lines).replace("- ", "-") == text.strip()
+        assert len(lines) >= 2
+
+
+def test_two_views_say_what_they_share_once() -> None:
+    strict = About("strict", "", "2 cases", "c0ffee", "", "small@abc", "all 2 cases")
+    read = strict._replace(view="read", label=POST_HOC_LABEL, counts="1 case")
+    assert brief([strict, read]) == [
+        "small@abc; all 2 cases; criteria c0ffee", "strict: 2 cases", f"read: 1 case; {POST_HOC_LABEL}",
+    ]  # fmt: skip
+    assert brief([strict]) == ["strict: small@abc; all 2 cases; 2 cases; criteria c0ffee"]
 
 
 def test_a_label_of_its_own_is_drawn_as_it_is() -> None:
     late = f"{POST_HOC_LABEL}; predicted after preview"
     chart = reliability(outcomes("pf"), outcomes("pp", view="rescored:x").assign(label=late))
     assert chart.to_dict()["usermeta"]["evallib"]["label"] == late
-    assert f"{late[0].upper()}{late[1:]}: rescored:x" in charts.to_svg(chart)
+    assert f"rescored:x: few; criteria c0ffee; {late}" in drawn_words(chart)
 
 
 def test_a_picture_never_overwrites_a_file(tmp_path: Path) -> None:
@@ -324,7 +346,7 @@ def test_a_calibration_draws_agreement_beside_its_baseline() -> None:
         **row, "rate": "false passes, of what it passes", "kind": "error", "value": None, "lo": None, "hi": None,
         "count": 0, "of": 0, "baseline": None,
     }  # fmt: skip
-    chart = charts.calibration_chart(pd.DataFrame([row, none]), caption="Suite small.")
+    chart = charts.calibration_chart(pd.DataFrame([row, none]), about=ABOUT)
     drawn = {
         one["kind"]: (one["value"], one["lo"], one["hi"], one["baseline"]) for one in drawn_rows(chart, "kind", "lo")
     }

@@ -11,6 +11,7 @@ from tests.making import stored_run
 
 pytestmark = pytest.mark.browser
 
+HOSTS = ["lab", "notebook"]
 CODE = """\
 from evallib.exhibits.run import open_exhibits
 exhibits = open_exhibits("r-1", data="data", adjudications="log")
@@ -29,30 +30,29 @@ COUNT = """() => {
 }"""
 
 
-def _notebook(folder):
+def _notebooks(folder):
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     cell = {"cell_type": "code", "id": "c1", "metadata": {}, "outputs": [], "execution_count": None, "source": CODE}
     book = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
-    path = folder / "gate.ipynb"
-    path.write_text(json.dumps(book), encoding="utf-8")
-    return path
+    for host in HOSTS:  # each its own notebook, so that neither meets the kernel the other left behind
+        (folder / f"{host}.ipynb").write_text(json.dumps(book), encoding="utf-8")
 
 
 @pytest.fixture(scope="module", params=["JupyterLab Dark", "JupyterLab Light"])
 def lab(request, tmp_path_factory, chromium):
     folder = tmp_path_factory.mktemp("lab")
     stored_run(folder / "data", {"c-1": ["four"], "c-2": ["six"]})
-    _notebook(folder)
+    _notebooks(folder)
     running = Lab(folder, tmp_path_factory.mktemp("home"), theme=request.param)
     yield running, request.param.endswith("Dark")
     running.stop()
 
 
-@pytest.mark.parametrize("host", ["lab", "notebook"])
+@pytest.mark.parametrize("host", HOSTS)
 def test_words_of_a_chart_follow_the_theme_and_nothing_is_painted_behind(lab, chromium, host):
     running, dark = lab
     with chromium_browser(chromium) as browser:
-        desk = Desk(browser, running, running.folder / "gate.ipynb", host=host)
+        desk = Desk(browser, running, running.folder / f"{host}.ipynb", host=host)
         desk.press("Shift+Enter")
         desk.page.locator("canvas.marks").wait_for()
         found = desk.page.evaluate(COUNT)

@@ -401,3 +401,12 @@ def test_a_currency_may_touch_its_number(written: str, value: float) -> None:
 @pytest.mark.parametrize("answer", ["Ticket ABC5 is open.", "See RFC5.", "The id is XUSD5."])
 def test_letters_that_are_no_currency_make_an_id(answer: str) -> None:
     assert "there is no number in it" in number(answer, equals=5).reason
+
+
+@given(
+    st.integers(2, 9_999), st.sampled_from(["minus", "negative", "Minus"]), st.sampled_from([" degrees", " EUR", ""])
+)
+def test_a_sign_in_words_is_a_sign_and_no_difference(number: int, word: str, unit: str) -> None:
+    assert judged("number", f"It is {word} {number}{unit}.", equals=-number).passed is True
+    assert judged("number", f"It is {word} {number}{unit}.", equals=number).passed is False
+    assert judged("number", f"Count 20 minus {number}.", equals=number).passed is True

@@ -48,6 +48,18 @@ def test_a_pair_that_no_row_shows_is_no_evidence_though_both_are_named(answer: s
     assert "the evidence has" in found.reason
 
 
+@pytest.mark.parametrize("as_", ["and so is", "as is", "so was **", "and the same goes for the"])
+def test_what_is_said_to_be_as_the_one_before_makes_a_pair_too(as_: str) -> None:
+    assert verdict(f"INC-7 is SEV3, {as_} INC-8.", ROWS).reason == "INC-8 with SEV3: the evidence has INC-8 with SEV1"
+    assert verdict("INC-7 is SEV3, and INC-8 is older.", ROWS).passed is True
+
+
+@pytest.mark.parametrize("not_", ["is not", "is no longer", "never was", "isn't"])
+def test_a_value_that_is_only_denied_needs_no_evidence(not_: str) -> None:
+    assert verdict(f"INC-7 {not_} SEV2; it is SEV3.", ROWS).passed is True
+    assert verdict("INC-7 is SEV2; it is SEV3.", ROWS).passed is False
+
+
 def test_the_reason_says_what_the_evidence_has_instead() -> None:
     found = verdict("INC-7 is SEV1.", ROWS)
     assert found.reason == "INC-7 with SEV1: the evidence has INC-7 with SEV3"

@@ -86,6 +86,15 @@ COMMANDS = [
     ("## Don't\n\n* {do}\n", "## Do\n\n* {do}\n"),
     ("Do not measure, cut or {do}.", "Now measure, cut or {do}."),
     ("It is not true that you must {do}.", "It is true that you must {do}."),
+    ("You may be tempted to {do}. Resist.", "You may be tempted to {do}. Agree."),
+    ("What we advise against:\n- wait\n- {do}", "What we advise:\n- wait\n- {do}"),
+    ("Skip these until May:\n- wait\n- {do}", "Start these in May:\n- wait\n- {do}"),
+    ("You asked whether to {do}: the answer is no.", "You asked whether to {do}: the answer is yes."),
+    ("If you {do}, the guarantee is lost.", "If you {do}, the guarantee is kept."),
+    ("You could {do}, but that would damage it.", "You could {do}, and that would mend it."),
+    ("The letter that says to {do} is a fraud.", "The letter that says to {do} is a gem."),
+    ("To {do} would be going too far.", "To {do} would be going with the plan."),
+    ("{Do}? I would leave it.", "{Do}? I would like it."),
 ]
 GERUNDS = [
     ("Finish without {doing}.", "Finish by {doing}."),
@@ -101,6 +110,10 @@ GERUNDS = [
     ("Neither waiting nor {doing} helps.", "Both waiting and {doing} help."),
     ("Calling us is better than {doing}.", "The best thing is {doing}."),
     ("We advise against {doing}.", "We advise {doing}."),
+    ("{Doing} would only spoil it.", "{Doing} would only help it."),
+    ("We stopped {doing} years ago.", "We started {doing} years ago."),
+    ("Spare the crew the trouble of {doing}.", "Teach the crew the art of {doing}."),
+    ("{Doing} stays off the list.", "{Doing} stays on the list."),
 ]
 # A second negation takes the first back: the twin here is the denial.
 DOUBLED = [
@@ -110,15 +123,20 @@ DOUBLED = [
     ("You should not only wait but also {do}.", "You should not wait, nor {do}."),
     ("Unless it is dry, {do}.", "Unless it is dry, do not {do}."),
     ("It is not wrong to {do}.", "It is wrong to {do}."),
+    ("Without {doing} you will not get there.", "Without {doing} you will get there."),
+    ("Without {doing}, nobody gets in.", "Without {doing}, everybody gets in."),
+    ("There is hardly a better time to {do}.", "There is hardly a time to {do}."),
+    ("Not to {do} would be careless.", "To {do} would be careless."),
 ]
 EMPHASIS = ["{}", "**{}**", "_{}_", "`{}`", "\u201c{}\u201d"]
 
 
 def made(frame: str, action: tuple[str, str, str], place: str, emphasis: str) -> str:
     base, gerund, thing = action
+    do = emphasis.format(f"{base} {thing}") + place
     doing = emphasis.format(f"{gerund} {thing}") + place
     opening = emphasis.format(f"{gerund.capitalize()} {thing}") + place
-    return frame.format(do=emphasis.format(f"{base} {thing}") + place, doing=doing, Doing=opening)
+    return frame.format(do=do, Do=do[0].upper() + do[1:], doing=doing, Doing=opening)
 
 
 @given(
@@ -148,6 +166,30 @@ def test_every_frame_flips_for_every_action(pair):
         phrase = f"{action[0]} {action[2]}"
         found = [read(made(frame, action, "", "{}"), phrase).passed for frame in pair]
         assert found == [True, False], action
+
+
+DATED = [
+    ("The {thing} will reach you {at}.", "The {thing} had reached you {at}."),
+    ("The {thing} should be with you {at}.", "The {thing} was with you {at}."),
+    (
+        "By the time the frost comes {at}, we will have repaired the {thing}.",
+        "By the time the frost came {at}, it broke.",
+    ),
+    ("Our {doer} comes {at} for the {thing}.", "Our {doer} came {at} for the {thing}."),
+    ("Your refund for the {thing} should land {at}.", "You should return the {thing} {at}."),
+]
+
+
+@given(
+    st.sampled_from(DATED),
+    st.sampled_from(["chair", "new pump", "second copy"]),
+    st.sampled_from(["plumber", "electrician", "florist"]),
+    st.sampled_from(["on Friday", "by 3 June", "within five days", "next week", "before Easter"]),
+)
+def test_what_is_done_by_a_date_is_promised_and_what_was_done_is_not(frames, thing, doer, at):
+    promised, told = (frame.format(thing=thing, doer=doer, at=at) for frame in frames)
+    assert read(promised, kinds=["promised_date"]).passed is False, promised
+    assert read(told, kinds=["promised_date"]).passed is True, told
 
 
 # The cost of reading, by structure: patterns over a whole text have a bounded width, clauses a bounded length, and the

@@ -16,6 +16,7 @@ from evallib.errors import InputError
 from evallib.statistics.paired import minimum_detectable
 from tests.agentops import vectors
 from tests.gates import outcome, verdict
+from tests.test_policies import SHAKY, STEADY
 
 Frames = tuple[pd.DataFrame, pd.DataFrame]
 COLUMNS = list(verdict("c", "x", 1.0))
@@ -201,6 +202,14 @@ def test_a_case_that_only_a_model_judges_otherwise_says_so() -> None:
     assert flip(compared(a, b), "c").by == "rules"
 
 
+def test_a_case_that_only_errors_moved_is_no_fall_by_rules() -> None:
+    a = frames("a", {"lost": "ppf", "gone": "ppp", "worse": "ppp", "same": "pp"})
+    b = frames("b", {"lost": "pee", "gone": "eee", "worse": "pfe", "same": "pp"})
+    found = compared(a, b)
+    assert {one.case_id: one.by for one in found.flips} == {"lost": "errors", "gone": "errors", "worse": "rules"}
+    assert "3 fell (1 by rules, 0 by a model's verdict alone, 2 by errors alone)" in sentences(found)[0]
+
+
 def test_cases_in_one_run_alone_are_left_out_of_every_figure() -> None:
     a, b = frames("a", {"c": "p", "only": "f"}), frames("b", {"c": "p", "new": "f"})
     found = compared(a, b)
@@ -231,6 +240,20 @@ def test_the_rank_of_two_agents_flips_with_what_is_made_of_errors() -> None:
     assert found.without_errors.difference is not None
     assert found.pass_rate.difference < 0 < found.without_errors.difference
     assert found.depends_on_errors
+    (said,) = [one for one in sentences(found) if one.startswith("The order depends on the errors")]
+    assert said.startswith(
+        "The order depends on the errors: droid leads ob1 when they count as fails (0.4000 to 0.3750"
+    )
+    assert "trails it when they are left out (0.4000 to 0.6250); errors are 0 of 40 samples and 10 of 40" in said
+    assert not [one for one in sentences(compared(a, a)) if "order depends" in one]
+
+
+def test_the_order_is_of_each_run_s_own_cases_as_its_figures_are() -> None:
+    """The rates of the leaderboard: over the cases that both still have without errors the difference is another."""
+    a, b = (frames(n, {f"c{i}": each for i, each in enumerate(of)}) for n, of in (("s", STEADY), ("t", SHAKY)))
+    (said,) = [one for one in sentences(compared(a, b)) if one.startswith("The order depends on the errors")]
+    assert "s leads t when they count as fails (0.5875 to 0.5675)" in said
+    assert "(0.6051 to 0.6122)" in said
 
 
 def test_a_check_is_compared_in_its_own_units_and_named_with_its_judge() -> None:

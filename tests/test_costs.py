@@ -72,13 +72,16 @@ def test_the_first_price_that_fits_counts(tmp_path: Path, model: str, price: flo
     assert (found.input if found else None) == price
 
 
-def test_the_table_of_the_data_folder_is_the_default(tmp_path: Path) -> None:
+def test_the_table_of_the_data_folder_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert prices_for(None, tmp_path) is None
     assert prices_for(None, tmp_path) is None
     mine = table(tmp_path)
     assert prices_for(None, tmp_path) == mine
     with pytest.raises(InputError, match="no such file"):
         prices_for(tmp_path / "gone.yaml", tmp_path)
+    monkeypatch.setenv("EVALLIB_PRICES", str(tmp_path / "lost.yaml"))
+    with pytest.raises(InputError, match=r"EVALLIB_PRICES=.*lost.yaml: no such file"):
+        prices_for(None, tmp_path)
 
 
 # what usage costs

@@ -13,6 +13,7 @@ from evallib.display import set_display, table_html
 from evallib.errors import InputError
 from evallib.exhibits.rows import flat_figures
 from evallib.exhibits.run import open_exhibits
+from evallib.printing import views_table
 from evallib.records import POST_HOC_LABEL
 from evallib.rescoring.apply import rescore
 from evallib.store import append_entry
@@ -63,6 +64,14 @@ def test_the_read_row_says_what_reading_corrects_or_why_it_cannot(exhibits):
     assert "corrected for reading: not estimable (0 strict passes read)" in exhibits.captions()["caption"].iloc[-1]
 
 
+def test_every_rate_of_the_views_has_its_interval(exhibits):
+    ends = r"[01]\.\d{3} \[[01]\.\d{3}, [01]\.\d{3}\]"
+    rates = ["pass rate", "of those scored", "pass@2", "pass^2", "mean score"]
+    assert exhibits.overview()[rates].map(lambda cell: bool(re.fullmatch(ends, cell))).all(axis=None)
+    strict = views_table([figures.summary() for figures in exhibits.views])[1]
+    assert len(re.findall(ends, strict)) == 4
+
+
 def test_one_caption_says_what_all_views_share_once(exhibits):
     caption = exhibits.reliability().chart.usermeta["evallib"]["caption"]
     assert caption.count("A sample passes when") == 1
@@ -111,9 +120,14 @@ def test_an_imported_run_has_no_beginning_and_no_end(tmp_path):
 def test_every_table_of_rates_carries_its_caption(exhibits):
     for frame in (exhibits.overview(), exhibits.checks(), exhibits.curves(), exhibits.cases(), exhibits.rules()):
         assert "Suite small (digest" in frame.attrs["caption"]
-    shown = table_html(exhibits.overview())
-    assert shown.count("<caption>") == 1
-    assert "<caption>Suite small (digest" in shown
+    frame = exhibits.overview()
+    (short, full) = re.findall(
+        "<caption><details><summary>(.*?)</summary>(.*?)</details></caption>", table_html(frame)
+    )[0]
+    assert "all scored<br>strict: small@" in short
+    assert "criteria " in short
+    assert POST_HOC_LABEL in short
+    assert full.startswith("Suite small (digest")
 
 
 def test_the_story_goes_from_the_gate_to_what_to_read_next(exhibits):

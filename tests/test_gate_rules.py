@@ -95,6 +95,17 @@ def test_a_share_of_errors_up_to_its_limit_is_borne_and_named() -> None:
     assert rule(decision, "mean").reason == "the mean is 1.000 over 19 of 20 samples, at least 0.90"
 
 
+def test_a_verdict_that_could_not_be_had_is_no_error_and_is_counted_apart() -> None:
+    frame, judged = repeated(a="pppppppppp", b="pppppppppe")
+    last = (frame["case_id"] == "a") & (frame["sample"] == 10)
+    frame = frame.assign(status=frame["status"].mask(last, "not_scored"), passed=frame["passed"].mask(last, None))
+    reason = rule(decided(gate_of("{errors: 0.05}"), (frame, judged)), "errors").reason
+    assert reason == (
+        "1 of 20 planned samples are errors: 0.05, at most 0.05 (b sample 10 provider_error); "
+        "1 more without an outcome, for want of a verdict, is no error"
+    )
+
+
 def test_one_error_more_blocks_every_rule_that_could_not_see_it() -> None:
     decision = decided(gate_of("{errors: 0.05, mean: 0.5, floor: 0.5}"), repeated(a="pppppppp", b="ppppppppee"))
     assert {one.rule for one in decision.rules if not one.passed} == {"errors", "coverage", "mean", "floor"}

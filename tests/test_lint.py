@@ -132,11 +132,87 @@ def test_a_key_that_nothing_reads_is_told_once() -> None:
     assert warnings(of(code, key="{facts: [a]}")) == ()
 
 
-def test_a_forbidden_value_that_nobody_could_give_away_is_told() -> None:
+@pytest.mark.parametrize(
+    ("held", "meant"),
+    [("tok-5512", "tok-5512"), ("tok-551I2", "tok-551I2"), ("tko-55I2", "tko-55I2"), ("tok-55I23", "tok-55I23"),
+     ("dana@corp.example", "")],
+)  # fmt: skip
+def test_a_forbidden_value_that_only_a_slip_parts_from_what_is_held_is_a_problem(held: str, meant: str) -> None:
     check = "{id: x, check: safety, values: [tok-55I2]}"
-    (told,) = warnings(of(check, head="tools: {look: {returns: [{result: tok-5512}]}}"))
-    assert "holds 'tok-55I2'; mind its spelling" in told
-    assert warnings(of(check, head="tools: {look: {returns: [{result: [tok-55I2]}]}}")) == ()
+    text = of(check, head=f"tools: {{look: {{returns: [{{result: 'it is {held}'}}]}}}}")
+    told = (problems(text), warnings(text))
+    assert [len(one) for one in told] == ([1, 0] if meant else [0, 1])
+    assert f"nothing the target is asked or given holds 'tok-55I2'{', and ' * bool(meant)}" in "".join(
+        map("".join, told)
+    )
+    right = of(check, head="tools: {look: {returns: [{result: [tok-55I2]}]}}")
+    assert (problems(right), warnings(right)) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ("returns: [{after: lok, result: 1}]", "answer 1 of 'look' comes after 'lok', which is no tool"),
+        ("returns: [{result: 1}, {when: {nmae: a}, result: 2}]", "answer 2 of 'look' is for argument 'nmae'"),
+        ("returns: [{when: {name: seat-mpa}, result: 2}]", "name 'seat-mpa', an unknown service"),
+        ("returns: [{when: {name: seat-map}, after: look, result: 2}]", ""),
+    ],
+)
+def test_what_a_tool_gives_to_no_call_is_a_problem(declared: str, told: str) -> None:
+    head = "vocabulary: {service: {names: [seat-map]}}\ntools: {look: {arguments: {name: {type: string}}, "
+    found = problems(of("{id: x, check: not_empty}", head=f"{head}entities: {{name: service}}, {declared}}}}}"))
+    assert any(told in one for one in found) is bool(told)
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("{pattern: 'Q-[0-9]+', names: [P-204]}", "fits no x, and 'p-204' but for a slip"),
+        ("{pattern: 'P-[1-9]+', names: [P-198, P-204]}", "fits 'p-198' and not 'p-204'"),
+        ("{pattern: 'S[2-4]'}", "fits 's3' and not 's1'"),
+        ("{pattern: 'SS[1-4]'}", "fits no x, and 's1' but for a slip"),
+        ("{pattern: 'S[1-33]'}", "names '3' twice in one class"),
+        ("{pattern: 'S[1-3]', reserved: [S9]}", ""),
+        ("{pattern: 'node-[a-z0-9]+', names: [attic]}", ""),
+    ],
+)
+def test_a_pattern_of_the_vocabulary_fits_what_it_is_for(kind: str, told: str) -> None:
+    found = problems(of("{id: x, check: not_empty}", head=f"vocabulary: {{x: {kind}}}", ask="Is it S1 or S3?"))
+    assert [told in one for one in found] == [True] * bool(told)
+
+
+def test_a_key_that_a_schema_does_not_have_is_a_problem() -> None:
+    text = "{id: x, check: schema, schema: {type: object%s}, entities: {naem: lamp}}"
+    head = "vocabulary: {lamp: {names: [porch]}}"
+    (told,) = problems(of(text % ", properties: {name: {type: string}}", head=head))
+    assert told == "check 'x' of case 'c': `entities` names key 'naem', and the schema has name"
+    assert problems(of(text % "", head=head)) == (), "a schema that names no keys takes any"
+
+
+def test_other_names_of_a_tool_that_nothing_names_are_a_problem() -> None:
+    check = "{id: x, check: tool_forbidden, tools: [fire]}"
+    (told,) = problems(of(check, head="aliases: {fier: [shoot]}"))
+    assert told.startswith("`aliases` has other names for 'fier'")
+    assert problems(of(check, head="aliases: {fire: [shoot]}")) == ()
+
+
+@pytest.mark.parametrize(
+    ("check", "said", "unsaid"),
+    [
+        ("check: forbids, phrases: [burn it, burn them]", "Burn it.", "'burn them'"),
+        ("check: mentions, all_of: [[seven, eight]]", "seven", "'eight'"),
+        ("check: matches, any_of: ['(7|seven)']", "seven", "'(7)'"),
+        ("check: matches, none_of: ['burn( it| them)']", "burn it", "'burn( them)'"),
+        ("check: exact, any_of: [seven, eight]", "seven", "'eight'"),
+    ],
+)
+def test_who_shows_one_wording_of_a_check_shows_all(check: str, said: str, unsaid: str) -> None:
+    text = of(f"{{id: x, {check}}}")
+    assert problems(text) == ()
+    (told,) = problems(f"{text}\nprobes: [{{name: n, case: c, answer: '{said}', fails: [x]}}]")
+    assert f"no request, reference or probe of the case says {unsaid}" in told
+    both = f"{said} burn them eight 7"
+    assert problems(f"{text}\nprobes: [{{name: n, case: c, answer: '{both}', fails: [x]}}]") == ()
 
 
 @pytest.mark.parametrize(

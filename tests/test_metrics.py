@@ -181,7 +181,7 @@ def test_errors_count_as_fails_and_stand_beside_the_figures_without_them() -> No
     assert summary["without_errors"]["pass_rate"] == 1.0
     assert (summary["without_errors"]["cases"], summary["without_errors"]["samples"]) == (8, 8)
     assert summary["bounds"] == [0.8, 1.0]
-    assert "2 errors (2 provider_error) counted as fails" in summary["caption"]
+    assert "8 scored, 2 without an outcome (2 provider error) counted as fails" in summary["caption"]
 
 
 def test_a_survivor_of_errors_is_no_perfect_run() -> None:

@@ -86,11 +86,14 @@ def test_the_page_holds_every_notebook(loop):
 def test_the_top_of_the_page_says_what_each_view_comes_to(loop):
     page = loop[2].read_text(encoding="utf-8")
     top = page[: page.index("<main>")]
-    lines = re.findall(r"<li>(.*?)</li>", top)
-    assert len(lines) == 3
-    assert all("pass rate 0." in line and "gate " in line for line in lines)
-    assert "2 of 4 samples passed" in lines[0]
-    assert [POST_HOC_LABEL in line for line in lines] == [False, True, True]
+    (table,) = _Tables(top).tables
+    rows = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+    assert [re.match("[a-z]+", row["view"])[0] for row in rows] == ["strict", "rescored", "read"]
+    assert re.match(r"0\.500 \[0\.\d{3},\s0\.\d{3}\]$", rows[0]["pass rate, 95 %"])
+    assert (rows[0]["samples passed"], rows[0]["without outcome"]) == ("2 of 4", "0")
+    assert {row["gate"] for row in rows} <= {"pass", "blocked"}
+    assert [POST_HOC_LABEL in row["view"] for row in rows] == [False, True, True]
+    assert '<p class="decision"><b class="' in top
     (caption,) = re.findall('<p class="caption">(.*?)</p>', top)
     assert "Suite small (digest" in caption
     assert "machine " in caption
@@ -158,9 +161,54 @@ def test_every_table_and_picture_of_rates_names_what_it_is_of(loop):
     page = loop[2].read_text(encoding="utf-8")
     tables = [table for table in re.findall(r"<table.*?</table>", page, re.DOTALL) if ">pass rate<" in table]
     assert tables
-    assert all("<caption>Suite small (digest" in table for table in tables)
-    pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
-    assert all("Suite small (digest" in re.sub("<[^>]*>", " ", picture) for picture in pictures)
+    for table in tables:
+        ((short, full),) = re.findall("<caption><details[^>]*><summary>(.*?)</summary>(.*?)</details>", table)
+        assert "small@" in short
+        assert full.startswith("Suite small (digest")
+    pictures = re.findall(r'<figure role="img" aria-label="(.*?)">(<svg.*?</svg>)', page, re.DOTALL)
+    assert pictures
+    for said, picture in pictures:
+        assert "small@" in re.sub("<[^>]*>", " ", picture)
+        assert "Suite small (digest" in said
+
+
+def test_a_page_folds_its_captions_and_a_printed_section_has_one_in_full(loop):
+    page = loop[2].read_text(encoding="utf-8")
+    for section in re.findall(r"<section.*?</section>", page, re.DOTALL):
+        assert section.count('<details class="full">') == ("<caption>" in section)
+        assert not re.search("<caption>(?!<details)", section)
+
+
+def test_a_table_or_sentence_that_stands_on_the_page_is_not_shown_again():
+    table = new_output("display_data", data={"text/html": "<table><tbody><tr><td>7</td></tr></tbody></table>"})
+    cells = [new_markdown_cell("Counts."), new_code_cell("shown()", outputs=[table])]
+    again = [
+        new_markdown_cell("The same again."),
+        new_code_cell("again()", outputs=[table]),
+        new_markdown_cell("More."),
+    ]
+    said = set()
+    first = notebook_html(Section("a", new_notebook(cells=cells)), said)
+    second = notebook_html(Section("b", new_notebook(cells=again)), said)
+    assert "<td>7</td>" in first
+    assert "<td>7</td>" not in second
+    assert ("The same again." in second, "More." in second) == (False, True)
+
+
+def test_several_pictures_of_a_cell_stand_side_by_side():
+    picture = new_output("display_data", data={"image/svg+xml": "<svg><text>a</text></svg>", "text/plain": "a"})
+    for outputs, beside in (([picture], False), ([picture, picture], True)):
+        page = notebook_html(Section("n", new_notebook(cells=[new_code_cell("x", outputs=outputs)])))
+        assert ('<div class="charts">' in page) is beside
+
+
+def test_cells_of_a_wide_table_name_their_columns_for_a_narrow_screen():
+    wide = pd.DataFrame([{f"a column called & {n}": "some-quite-long-words" for n in range(5)}])
+    for frame, stacks in ((wide, True), (pd.DataFrame([{str(n): n for n in range(5)}]), False)):
+        output = new_output("display_data", data={"text/html": table_html(frame)})
+        page = notebook_html(Section("n", new_notebook(cells=[new_code_cell("x", outputs=[output])])))
+        assert ('class="table stack"' in page) is stacks
+        assert ('<td data-of="a column called &amp; 0">some-quite-long-words</td>' in page) is stacks
 
 
 def test_a_page_is_small_and_has_a_print_style(loop):

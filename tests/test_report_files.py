@@ -41,6 +41,7 @@ def assert_is_junit(root):
             assert re.fullmatch(r"\d+\.\d{3}", node.attrib["time"])
     for suite in root:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", suite.attrib["timestamp"])
+        assert suite.attrib["hostname"] == "localhost", "what the schema asks for where no host is known"
         tags = [child.tag for child in suite]
         assert tags == sorted(tags, key=ORDER["testsuite"].index)
         tests = suite.findall("testcase")
@@ -131,11 +132,16 @@ def test_the_report_of_a_run_that_has_not_ended_holds_that_and_no_figure(tmp_pat
 def test_a_report_writes_all_of_them_and_their_numbers_are_metrics(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["six"]})
-    assert main(["report", "r-1", "--out", "out", "--notebook", "gate"]) == 0
+    prices = '{currency: EUR, source: made up, date: 2026-11-30, prices: [{models: ["*"], input: 1, output: 1}]}'
+    (tmp_path / "mine.yaml").write_text(prices, encoding="utf-8")
+    priced = ["--prices", "mine.yaml"]
+    assert main(["report", "r-1", "--out", "out", "--notebook", "report", *priced]) == 0
     assert capsys.readouterr().out.split() == [f"out/r-1.{end}" for end in ("html", "md", "junit.xml", "json")]
+    assert "cost in EUR" in (tmp_path / "out/r-1.html").read_text(encoding="utf-8")
     kept = json.loads((tmp_path / "out/r-1.json").read_text(encoding="utf-8"))
-    for command in ("metrics", "gate"):
-        assert main([command, "r-1", "--json"]) == 0
-        assert kept[command] == json.loads(capsys.readouterr().out)
+    for command in (["metrics", *priced], ["gate"]):
+        assert main([*command, "r-1", "--json"]) == 0
+        assert kept[command[0]] == json.loads(capsys.readouterr().out)
+    assert kept["metrics"]["cost"]["currency"] == "EUR"
     assert kept["notices"] == kept["later_views"] == []
     assert_is_junit(ET.parse(tmp_path / "out/r-1.junit.xml").getroot())

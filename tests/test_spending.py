@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evallib.records import Sample, Usage
+from evallib.prices import PriceTable
+from evallib.records import Sample, Turn, Usage
 from evallib.spending import percentile, spending, spread_bins, spread_points
 
 
@@ -22,6 +25,21 @@ def test_tokens_are_in_and_out_together_and_what_nobody_said_is_unknown():
     points = spread_points(frame).set_index("quantity")
     assert points.loc["tokens", ["samples", "known", "total"]].tolist() == [3, 2, 22]
     assert points.loc["cost in USD", "known"] == 0
+
+
+def test_the_cost_of_a_sample_is_by_its_source_else_by_the_table_and_else_unknown():
+    table = PriceTable.model_validate_json(
+        '{"currency": "EUR", "source": "s", "date": "2026-11-30", '
+        '"prices": [{"models": ["m"], "input": 2, "output": 10}]}'
+    )
+    dollars = table.model_copy(update={"currency": "USD"})
+    one = samples(1.0, tokens=(1000, 100), cost=0.5)
+    assert spending(one, "m", dollars)["cost in USD"].tolist() == [0.5]
+    assert spending(one, "m", table)["cost in EUR"].tolist() == [pytest.approx(0.003)]
+    assert spending(one, "other", table)["cost in EUR"].isna().all()
+    vague = [replace(one[0], turns=(Turn(1, "ask", "answer", usage=Usage(None, None, 1)),))]
+    assert spending(vague, "m", table)["cost in EUR"].isna().all()
+    assert spread_points(spending(one, "m", table))["quantity"].tolist() == ["seconds", "tokens", "cost in EUR"]
 
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 2), (0.51, 3), (0.95, 4), (0.25, 1), (0.0, 1)])

@@ -215,9 +215,11 @@ def test_a_folder_without_the_right_to_write_is_one_sentence(tmp_path: Path) -> 
         "import os, sys\n"
         "from pathlib import Path\n"
         "from evallib.errors import InputError\n"
-        "from evallib.store.files import staging_folder\n"
+        "from evallib.store.files import staging_folder, write_new\n"
         "os.getuid() or os.setuid(65534)\n"
         "try: staging_folder(Path(sys.argv[1]) / 'runs' / 'r').__enter__()\n"
+        "except InputError as error: print(error)\n"
+        "try: write_new(Path(sys.argv[1]) / 'entry.yaml', b'')\n"
         "except InputError as error: print(error)\n"
     )
     tmp_path.chmod(0o755)
@@ -231,7 +233,9 @@ def test_a_folder_without_the_right_to_write_is_one_sentence(tmp_path: Path) -> 
         check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
     )
-    assert "may not write here" in found.stdout, found.stderr
+    made, written = found.stdout.splitlines()
+    assert "may not write here" in made, found.stderr
+    assert written == f"{closed}: may not write here; choose a folder you may write to"
     assert list(closed.iterdir()) == []
 
 

@@ -68,6 +68,7 @@ def test_scalars_stay_what_the_author_wrote(written: str, read: object) -> None:
         (f"b: -{'9' * 5000}\n", "f, line 1: a number of 5001 characters"),
         (f"b: 0.{'9' * 5000}\n", "f, line 1: a number of 5002 characters"),
         ('p: ok\nq: "\\d+"\n', "f, line 2: not valid YAML.*single quotes"),
+        ("p: ok\n<<<<<<< a\nq: 1\n=======\nq: 2\n>>>>>>> b\n", "f, line 2: git left a conflict.*keep one of its"),
         ("a: [1, 2\nb: 3\n", "f, line 2"),
         ("? [1]\n: 2\n", "a key must be plain text"),
     ],

@@ -133,7 +133,7 @@ def test_every_probe_behaves(folder: Path) -> None:
 
 def test_the_self_check_notices_a_bad_answer_that_became_good(tickets: Suite) -> None:
     bad = [probe for probe in tickets.probes if probe.fails]
-    assert len(bad) == 25
+    assert len(bad) == 38
     for probe in bad:
         good = probe.model_copy(update={"answer": tickets.by_id[probe.case].steps[0].reference})
         problems = probe_failures(tickets.model_copy(update={"probes": (good,)}))

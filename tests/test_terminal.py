@@ -151,6 +151,36 @@ def test_once_all_is_read_the_end_says_how_much_of_what(run, log):
     assert "Read of" not in said
 
 
+def test_each_prompt_names_the_keys_that_do_something_then(run, log):
+    prompts = []
+
+    class Keys(Lines):
+        def key(self, prompt):
+            prompts.append(prompt)
+            return super().key(prompt)
+
+    for item, word in reading_order(run, log)[:2]:
+        says = {"pass": "p", "fail": "f"}[word]
+        for key, hint in ((says, "[Enter you agree  r with a reason |"), ("fp"[says == "f"], "[why: 1-9 0 x |")):
+            session = ReviewSession([run], log / f"{item}{key}", "r1")
+            session.go(session.queue.index(item))
+            left = iter([key, "q"])
+            adjudicate(session, Keys(lambda _, left=left: next(left)), [].append)
+            assert prompts[-1].startswith(hint)
+            assert prompts[-2].startswith("[p pass  f fail")
+
+
+def test_what_was_skipped_taken_back_or_is_left_is_said(run, log):
+    session, _, said = reading(run, log, "s", "-", "0", "u", "U", "n", "q")
+    first, second = session.queue[:2]
+    assert f"Skipped {first.name}: it comes again at the end." in said
+    assert f"Taken back: unsure, of {second.name}; the entry stays in the log as withdrawn. 0 of 4 read." in said
+    assert f"Restored: unsure, of {second.name}. 1 of 4 read." in said
+    assert "Nothing is open" not in said
+    _, _, said = reading(run, log, *["-", "0"] * 3, "n", "q")
+    assert "Nothing is open here; q ends. 4 of 4 read." in said
+
+
 def test_skip_facets_history_checks_and_citation(run, log):
     lines = ["s", "/", "case=t-002", "/", "nonsense", "e", "All", "f", "h", "c", "m", "d", "q"]
     session, _, said = reading(run, log, *lines)
@@ -279,7 +309,7 @@ def test_ctrl_c_leaves_a_terminal_as_it_was(run, log):
     teletype.wait_for("Item 1 of 4")
     teletype.type("f")
     teletype.wait_for("1 of 4 read.")
-    teletype.wait_for("Enter agrees")
+    teletype.wait_for("u take back")
     os.killpg(teletype.process.pid, 2)
     teletype.wait_for("1 readings saved")
     flags = teletype.end()

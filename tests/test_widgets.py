@@ -159,6 +159,27 @@ def test_a_decision_over_a_reading_that_was_not_shown_is_refused_and_shows_it(op
     assert [logged.entry.supersedes for logged in read_log(log)] == ["", base]
 
 
+def test_two_screens_of_one_reader_show_what_the_other_said_with_the_first_refusal(opened, log):
+    first, second = opened(), opened()
+    sheet = look(first) and look(second)[1]["t-001", "1"]
+    tell(first, "decide", item=sheet["id"], reading="pass", base="")
+    refused = tell(second, "decide", item=sheet["id"], reading="fail", base="")
+    assert (refused["saved"], refused["sheet"]["mine"]["reading"], refused["row"][1]["mark"]) == (False, "pass", "pass")
+    assert refused["says"].startswith("your reading of t-001 · 1 is pass, which this screen did not show yet.")
+    tell(first, "undo")
+    refused = tell(second, "decide", item=sheet["id"], reading="fail", base=refused["sheet"]["base"])
+    assert (refused["saved"], refused["sheet"]["mine"]) == (False, None)
+    assert refused["says"].endswith("has no reading of yours, which this screen did not show yet. 0 of 4 read.")
+    assert len(read_log(log)) == 2
+
+
+def test_the_screen_is_told_what_its_queue_was_narrowed_by(opened):
+    widget = opened()
+    assert tell(widget, "filter", words=" case=t-001  open ")["words"] == "case=t-001 open"
+    assert tell(widget, "filter", words="colour=red")["words"] == "case=t-001 open"
+    assert tell(widget, "filter", words="case=t-002 case=t-002")["says"] == "2 items. 0 of 2 read."
+
+
 def test_a_decision_names_its_item_so_that_it_cannot_land_on_the_next(opened, log):
     widget = opened()
     item = look(widget)[1]["t-001", "1"]["id"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evallib.charts.calibration import calibration_chart
     from evallib.charts.checks import check_bars
-    from evallib.charts.drawing import About, Drawing, about, show, to_png, to_svg
+    from evallib.charts.drawing import About, Drawing, Drawings, about, show, to_png, to_svg
     from evallib.charts.forest import forest_chart
     from evallib.charts.gate import gate_chart
     from evallib.charts.rates import rate_chart
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "About": "drawing",
     "Drawing": "drawing",
+    "Drawings": "drawing",
     "about": "drawing",
     "calibration_chart": "calibration",
     "case_tiles": "tiles",
@@ -42,8 +43,8 @@ _HOMES = {
 """Public name to the module of this package that defines it."""
 
 __all__ = [
-    "About", "Drawing", "about", "calibration_chart", "case_tiles", "check_bars", "forest_chart", "gate_chart",
-    "rate_chart", "reliability_chart", "show", "slope_chart", "to_png", "to_svg", "usage_chart",
+    "About", "Drawing", "Drawings", "about", "calibration_chart", "case_tiles", "check_bars", "forest_chart",
+    "gate_chart", "rate_chart", "reliability_chart", "show", "slope_chart", "to_png", "to_svg", "usage_chart",
 ]  # fmt: skip
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evallib.charts.drawing import BLUE, VERMILLION, WIDTH, AltairChart, plain_rows, titled
+from evallib.charts.drawing import BLUE, VERMILLION, WIDTH, About, AltairChart, plain_rows, titled
 from evallib.charts.ladder import ladder
 from evallib.records import STRICT
 
@@ -22,14 +22,17 @@ _KEY = (
 )
 
 
-def calibration_chart(rates: pd.DataFrame, *, caption: str = "") -> AltairChart:
-    """Agreement and errors of each calibration with intervals; the frame is `calibration_exhibits.rates`'s."""
+def calibration_chart(rates: pd.DataFrame, *, about: Sequence[About] = ()) -> AltairChart:
+    """Agreement and errors of each calibration with intervals; the frame is `calibration_exhibits.rates`'s.
+
+    `about` is what the strict view says of itself.
+    """
     rows = [{**row, "words": _words(row)} for row in plain_rows(rates)]
     drawn = ladder(rows, _KINDS, "share")
     meta = {"views": [STRICT], "labels": {STRICT: ""}}
     seen = " ".join(f"{row['words']}." for row in rows)
     title = "Judges and checks held against people"
-    return titled(drawn, title, "\n".join(filter(None, [_KEY, caption])), meta, WIDTH, seen=seen.replace("\n", " "))
+    return titled(drawn, title, meta, WIDTH, said=about, seen=seen.replace("\n", " "), key=_KEY)
 
 
 def _words(row: Mapping[str, Any]) -> str:

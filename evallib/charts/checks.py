@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evallib.charts.drawing import (
+    BOLD,
     GREEN,
     GREY,
     VERMILLION,
@@ -74,7 +75,9 @@ def _panel(rows: list[dict[str, Any]], view: str, *, alone: bool) -> AltairChart
         align="left", baseline="top", fontSize=11, lineBreak="\n", lineHeight=_LINE, **WORDS
     )
     title = (
-        {} if alone else {"title": alt.TitleParams(folded(f"view {view}", _ACROSS, 12), fontSize=12, anchor="start")}
+        {}
+        if alone
+        else {"title": alt.TitleParams(folded(f"view {view}", _ACROSS, 12 * BOLD), fontSize=12, anchor="start")}
     )
     return alt.layer(bars, mark.encode(y, alt.Text("words:N"), x=alt.value(0))).properties(
         width=_ACROSS, height=at, view=alt.ViewConfig(stroke=None), **title

@@ -1,7 +1,8 @@
 """What every chart shares: the picture itself, its title and caption, its colours.
 
-What a figure must say about itself (view, counts, criteria, "chosen after reading the answers") is drawn inside it and
-stands in every row of its specification, so that a cropped or re-plotted figure still has it. Everything works offline.
+What a figure must say about itself in short (view, suite, counts, criteria, "chosen after reading the answers") is
+drawn in its title and stands in every row of its specification, so that a cropped or re-plotted figure still has it.
+Its whole caption stands in the specification and in its words for those who cannot see it. Everything works offline.
 
 A chart has no background, and its words no colour of their own: in JupyterLab they take the theme's, on a page the
 page's, in a file of their own the reader's. What is not words has colours that hold 3:1 on white and on near black.
@@ -11,23 +12,24 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from evallib.caption import counts_words, joined, short
+from evallib.caption import About, about, brief, joined
 from evallib.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "BLUE", "GREEN", "GREY", "VERMILLION", "WIDTH", "WORDS", "About", "AltairChart", "Drawing", "about", "finished",
-    "folded", "marked", "on_rows", "plain_rows", "show", "spec_of", "state_of", "svg_of", "titled", "to_png", "to_svg",
+    "BLUE", "BOLD", "GREEN", "GREY", "VERMILLION", "WIDTH", "WORDS", "About", "AltairChart", "Drawing", "Drawings",
+    "about", "finished", "folded", "marked", "on_rows", "plain_rows", "show", "spec_of", "state_of", "svg_of", "titled",
+    "to_png", "to_svg",
 ]  # fmt: skip
 
 AltairChart = Any
@@ -40,8 +42,15 @@ WIDTH = 440
 WORDS: Mapping[str, Any] = {"style": "guide-label", "filled": False, "stroke": None}
 """What lets a text mark take the theme's colour for words, as axes do: Vega-Lite gives it no colour of its own."""
 _INK, _INK_ON_DARK = "#1a1a1a", "#e4e8ed"
-_WIDE = 7.0
-"""Pixels of a character of 11 pixels in DejaVu Sans, Debian's default; the picture is measured in a narrower font."""
+_EMS = {char: wide for wide, chars in (
+    (0.3, "ijlIJ'"), (0.32, " .,"), (0.37, ":;/f-|"), (0.41, "()[]rt!"), (0.54, "csz?*_`"), (0.59, "kvxyFL"),
+    (0.7, "ABCRUVXZ"), (0.79, "DGHNOQ&"), (0.86, "+<=>#~^wM"), (1.0, "mW@%"),
+) for char in chars}  # fmt: skip
+"""How wide characters of DejaVu Sans are, Debian's default and wider than most: pictures are measured in another font.
+Those not named here are 0.64 wide, those of East Asia 1."""
+BOLD = 1.12
+"""How much wider bold words are."""
+_PIECES = re.compile(r"\s*(?:[^\s-]*-+|[^\s-]+)")
 _FOOT = 9.5
 _PADDING = {"left": 10, "right": 16, "top": 10, "bottom": 10}
 """Pixels; room at the sides for labels that a browser draws wider than they were measured."""
@@ -55,42 +64,6 @@ _FOLLOW = (
     f"@media screen and (prefers-color-scheme:dark){{.evallib-chart{{color:{_INK_ON_DARK}}}}}"
 )
 """For a picture in a file of its own; on a page the page says which colour words have."""
-
-
-class About(NamedTuple):
-    """What a chart says of one view: drawn below its title, and part of every row of its data."""
-
-    view: str
-    label: str = ""
-    """The words every figure of the view carries; empty for strict."""
-    counts: str = ""
-    criteria: str = ""
-    """Digest of what decides the verdicts."""
-    caption: str = ""
-
-    def row(self) -> dict[str, Any]:
-        """What stands in each row of the chart's data."""
-        said = {"view": self.view, "post_hoc": bool(self.label), "label": self.label}
-        return {**said, "counts": self.counts, "criteria": self.criteria}
-
-    def line(self) -> str:
-        """The line below the title."""
-        criteria = f"criteria {self.criteria}" if self.criteria else ""
-        return f"{self.view}: {'; '.join(part for part in (self.counts, criteria) if part)}".removesuffix(": ")
-
-
-def about(*summaries: Mapping[str, Any]) -> list[About]:
-    """What charts say of views, out of their summaries."""
-    return [
-        About(
-            one["view"],
-            one["label"] or "",
-            counts_words(one),
-            (one["origin"] or {}).get("criteria", ""),
-            short(one),
-        )
-        for one in summaries
-    ]
 
 
 def marked(rows: Sequence[Mapping[str, Any]], said: Sequence[About], view: str = "") -> list[dict[str, Any]]:
@@ -108,6 +81,19 @@ class Drawing:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         spec = spec_of(self.chart)
         return {_MIME: spec, "image/svg+xml": svg_of(spec), "text/plain": spec["description"]}
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """Several charts for a notebook, one below another; on a page they stand side by side where there is room."""
+
+    drawings: tuple[Drawing, ...]
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        for one in self.drawings:
+            display(one)  # type: ignore[no-untyped-call]  # IPython ships no types
 
 
 def show(chart: AltairChart) -> Drawing:
@@ -167,12 +153,6 @@ def _inked(spec: Mapping[str, Any], background: str) -> dict[str, Any]:
     return {**spec, "background": background, "config": {**config, **words, "title": title}}
 
 
-def _label_lines(labels: Mapping[str, str]) -> list[str]:
-    """One line per label, with the views that carry it."""
-    views = {label: [view for view, said in labels.items() if said == label] for label in labels.values() if label}
-    return [f"{label[0].upper()}{label[1:]}: {', '.join(names)}" for label, names in views.items()]
-
-
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The frame's rows with plain values, None where undefined: the very numbers of `metrics`."""
     return [
@@ -185,24 +165,20 @@ def on_rows(rows: Sequence[Mapping[str, Any]]) -> AltairChart:
     """An empty chart over these very rows: handed over as a frame, altair would convert them."""
     import altair as alt
 
-    return alt.Chart(_rows_kind()(values=list(rows)))
+    return alt.Chart(_kept_rows()(values=list(rows)))
 
 
 @cache
-def _rows_kind() -> Any:
-    """Rows of a chart that altair neither copies nor checks each time that a part is joined to another.
-
-    That took most of the time of drawing; nothing changes them, and `spec_of` checks the whole.
-    """
+def _kept_rows() -> Any:
     import altair as alt
 
-    class Rows(alt.InlineData):
-        _class_is_valid_at_instantiation = False
+    class KeptRows(alt.InlineData):
+        """Rows that copies of a chart share: altair copies a chart with all it holds when it is laid into another."""
 
-        def __deepcopy__(self, memo: object = None) -> Rows:
+        def __deepcopy__(self, memo: object) -> Any:
             return self
 
-    return Rows
+    return KeptRows
 
 
 def state_of(*, holds: bool) -> str:
@@ -225,42 +201,44 @@ def finished(
     `seen` says in words what is to be seen; `key` what the marks mean.
     """
     labels = {view: label for frame in frames for view, label in zip(frame["view"], frame["label"], strict=True)}
-    caption = "\n".join(part for part in (key, joined([one.caption for one in said])) if part)
-    return titled(chart, title, caption, {"views": list(labels), "labels": labels}, width, said=said, seen=seen)
+    return titled(chart, title, {"views": list(labels), "labels": labels}, width, said=said, seen=seen, key=key)
 
 
 def titled(
     chart: AltairChart,
     title: str,
-    caption: str,
     meta: Mapping[str, Any],
     width: int,
     *,
     said: Sequence[About] = (),
     seen: str = "",
+    key: str = "",
 ) -> AltairChart:
-    """The chart with title above and caption below, both in the specification's `usermeta` and `description`.
+    """The chart with its title, what its views say in short, and below it `key`, whose lines stay lines.
 
-    Lines of the caption stay lines. `meta` names the views and each one's label, empty for strict.
+    The whole caption is in the specification's `usermeta` and `description`. `meta` names the views and each one's
+    label, empty for strict.
     """
     import altair as alt
 
     post_hoc = [view for view, label in meta["labels"].items() if label]
     label = "; ".join(dict.fromkeys(meta["labels"][view] for view in post_hoc)) or None
-    kept = {**meta, "title": title, "caption": caption, "post_hoc": post_hoc, "label": label}
+    full = "\n".join(filter(None, [key, joined([one.caption for one in said if one.caption])]))
+    kept = {**meta, "title": title, "caption": full, "post_hoc": post_hoc, "label": label}
     within = width - _PADDING["left"] - _PADDING["right"]
-    above = [*(one.line() for one in said), *_label_lines(meta["labels"])]
+    known = {one.view: one for one in said}
+    above = brief([known.get(view, About(view))._replace(label=label) for view, label in meta["labels"].items()])
     heading = alt.TitleParams(
-        folded(title, within, 15),
+        folded(title, within, 15 * BOLD),
         subtitle=[line for one in above for line in folded(one, within, 11)],
         anchor="start", fontSize=15, subtitleFontSize=11, subtitlePadding=5, offset=14,
     )  # fmt: skip
-    lines = [line for one in caption.split("\n") for line in folded(one, within, _FOOT)]
+    lines = [line for one in key.split("\n") for line in folded(one, within, _FOOT)]
     foot = alt.TitleParams(
         lines, orient="bottom", anchor="start", fontSize=_FOOT, fontWeight="normal", offset=10, lineHeight=13
     )
     outer = alt.vconcat(chart.properties(title=heading))
-    spoken = [f"{title}.", seen, *(f"{one}." for one in _label_lines(meta["labels"])), caption.replace("\n", " ")]
+    spoken = [f"{title}.", seen, *(f"{one}." for one in above), full.replace("\n", " ")]
     drawn = outer.properties(
         **({"title": foot} if lines else {}),
         usermeta={"evallib": kept},
@@ -273,6 +251,19 @@ def titled(
     )
 
 
-def folded(text: str, width: int, size: float) -> list[str]:
-    """The text in lines of at most `width` pixels at a font of `size`."""
-    return textwrap.wrap(text, max(20, int(width / (_WIDE * size / 11))))
+def folded(text: str, width: float, size: float) -> list[str]:
+    """The text in lines of at most `width` pixels at a font of `size`, folded at blanks and after hyphens."""
+    lines: list[str] = []
+    line = ""
+    for piece in _PIECES.findall(text):
+        full = bool(line) and _wide(line + piece, size) > width
+        lines += [line] * full
+        line = piece.lstrip() if full else line + piece
+        while _wide(line, size) > width and len(line) > 1:
+            most = next(n for n in range(len(line) - 1, 0, -1) if n == 1 or _wide(line[:n], size) <= width)
+            lines, line = [*lines, line[:most]], line[most:]
+    return [*lines, line] if line else lines
+
+
+def _wide(text: str, size: float) -> float:
+    return size * sum(1.0 if char >= "\u2e80" else _EMS.get(char, 0.64) for char in text)

@@ -49,8 +49,8 @@ def gate_chart(decision: Decision, *, about: Sequence[About] = ()) -> AltairChar
     why = f"This is no release decision: {decision.why_no_release}." if decision.why_no_release else _RELEASE
     meta = {"views": [decision.view], "labels": {decision.view: decision.label}}
     seen = "; ".join(f"{row['rule']} {row['state']}: {_clause(row['reason'])}" for row in rules)
-    caption = f"{why}\n{said[0].caption}".strip()
-    return titled(alt.vconcat(*parts, spacing=16), title, caption, meta, WIDTH, said=said, seen=f"Rules: {seen}.")
+    drawn = alt.vconcat(*parts, spacing=16)
+    return titled(drawn, title, meta, WIDTH, said=said, seen=f"Rules: {seen}.", key=why)
 
 
 def _clause(reason: str) -> str:

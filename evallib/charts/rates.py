@@ -24,11 +24,11 @@ def rate_chart(audits: Sequence[Audit], *, about: Sequence[About] = ()) -> Altai
     """
     rows = [row for one in audits for row in _rows(one, about)]
     drawn = ladder(rows, _KINDS, "pass rate")
-    caption = "\n".join([_KEY, audits[0].sentence(), *(one.caption for one in about)])
+    key = f"{_KEY}\n{audits[0].sentence()}"
     title = f"Pass rate, strict and corrected by reading (run {audits[0].run})"
     meta = {"views": [STRICT, _CORRECTED], "labels": {STRICT: "", _CORRECTED: POST_HOC_LABEL}}
     seen = ". ".join(row["words"] for row in rows)
-    return titled(drawn, title, caption, meta, WIDTH, said=about, seen=f"{seen}.")
+    return titled(drawn, title, meta, WIDTH, said=about, seen=f"{seen}.", key=key)
 
 
 def _rows(one: Audit, about: Sequence[About]) -> list[dict[str, Any]]:

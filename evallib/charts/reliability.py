@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evallib.charts.drawing import (
     BLUE,
+    BOLD,
     GREY,
     VERMILLION,
     WIDTH,
@@ -42,21 +43,23 @@ def reliability_chart(
     about: Sequence[About] = (),
     title: str = "Reliability over repeated samples",
     columns: int = 1,
+    most: int = 0,
 ) -> AltairChart:
     """pass@k against pass^k over k, meeting at the pass rate; one panel per view, cases by passes beneath it.
 
     Both frames come from `metrics.curves` and `metrics.passes_histogram`, or are several of those one below another.
-    `columns` panels stand side by side.
+    `columns` panels stand side by side. Their scale of cases goes up to `most`, or as far as it must.
     """
     import altair as alt
 
     views = list(dict.fromkeys(curves["view"]))
-    most = max(plain_rows(histogram), key=lambda row: row["cases"], default={"cases": 1})["cases"]
+    most = most or max(plain_rows(histogram), key=lambda row: row["cases"], default={"cases": 1})["cases"]
     drawn, seen = [], []
     for view in views:
         one = marked(plain_rows(curves[curves["view"] == view]), about)
         counts = marked(plain_rows(histogram[histogram["view"] == view]), about)
-        drawn.append(alt.vconcat(_curve_panel(one, view), _histogram_panel(counts, most), spacing=12))
+        head = _view_lines(view, one) if len(views) > 1 else []
+        drawn.append(alt.vconcat(_curve_panel(one, head), _histogram_panel(counts, most), spacing=12))
         seen.append(_seen(one, view))
     chart = alt.concat(*drawn, columns=columns, spacing=26)
     width = WIDTH * min(columns, len(views))
@@ -74,7 +77,7 @@ def _seen(rows: list[dict[str, Any]], view: str) -> str:
     return f"View {view}: {'; '.join(said) or 'no value'}."
 
 
-def _curve_panel(rows: list[dict[str, Any]], view: str) -> AltairChart:
+def _curve_panel(rows: list[dict[str, Any]], head: list[str]) -> AltairChart:
     import altair as alt
 
     ks = sorted({row["k"] for row in rows})
@@ -93,10 +96,8 @@ def _curve_panel(rows: list[dict[str, Any]], view: str) -> AltairChart:
     ]
     lines = base.mark_line(strokeWidth=2).encode(x, y, colour, dash)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(x, y, colour, shape, tooltip=tooltip)
-    label = alt.TitleParams(_view_lines(view, rows), fontSize=12, anchor="start")
-    return alt.layer(*_rate_and_labels(rows, ks), *bars, lines, points).properties(
-        width=_ACROSS, height=200, title=label
-    )
+    title = {"title": alt.TitleParams(head, fontSize=12, anchor="start")} if head else {}
+    return alt.layer(*_rate_and_labels(rows, ks), *bars, lines, points).properties(width=_ACROSS, height=200, **title)
 
 
 def _k_domain(ks: Sequence[int]) -> list[float]:
@@ -117,7 +118,7 @@ def _k_axis(ks: Sequence[int]) -> AltairChart:
 
 def _view_lines(view: str, rows: Iterable[Mapping[str, Any]]) -> list[str]:
     labels = dict.fromkeys(part for row in rows for part in row["label"].split("; ") if part)
-    return [line for one in (f"view {view}", *labels) for line in folded(one, _ACROSS + 110, 12)]
+    return [line for one in (f"view {view}", *labels) for line in folded(one, _ACROSS + 110, 12 * BOLD)]
 
 
 def _rate_and_labels(rows: list[dict[str, Any]], ks: list[int]) -> list[AltairChart]:

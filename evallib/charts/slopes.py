@@ -68,10 +68,11 @@ def slope_chart(rows: Sequence[Mapping[str, Any]], *, about: Sequence[About], no
     ]
     chart = alt.layer(*layers).properties(width=_ACROSS, height=height, view=alt.ViewConfig(stroke=None))
     more = f"The {_MOST} of {len(rows)} cases that move most." if len(rows) > _MOST else ""
-    caption = "\n".join(part for part in (_KEY, more, note, *(one.caption for one in about)) if part)
+    key = "\n".join(part for part in (_KEY, more, note) if part)
     meta = {"views": [one.view for one in about], "labels": {one.view: one.label for one in about}}
     said = ". ".join(row["words"].replace("\n", " ") for row in drawn)
-    return titled(chart, "Strict, rescored and read, case by case", caption, meta, WIDTH, said=about, seen=f"{said}.")
+    title = "Strict, rescored and read, case by case"
+    return titled(chart, title, meta, WIDTH, said=about, seen=f"{said}.", key=key)
 
 
 def _placed(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], float]:

@@ -13,6 +13,7 @@ from evallib.checks.folding import Folded
 from evallib.checks.negation import (
     BLANK,
     adjacent,
+    asks_for,
     denied_after,
     denied_before,
     denies_commands,
@@ -23,7 +24,18 @@ from evallib.checks.negation import (
     without_idioms,
     without_inversion,
 )
-from evallib.checks.rejection import announces, dangles, halts, is_label, rejects_previous, reports, says_no, tempts
+from evallib.checks.rejection import (
+    announces,
+    dangles,
+    halts,
+    is_label,
+    loses,
+    rejects_previous,
+    reports,
+    says_no,
+    tempts,
+    wonders,
+)
 
 __all__ = ["LONGEST", "Clause", "Reading", "read_clauses"]
 
@@ -55,6 +67,7 @@ _STRUCK = re.compile(r"~~[^~\n]{1,2000}~~")
 _MARK_UP = re.compile(r"[\s*_`\"]+")
 LONGEST = 500
 """Characters no clause passes: a longer run of words is cut, so that reading a text stays linear in its length."""
+_HOW_LONG = re.compile(r"(?:until|before|while)\b")
 _MEMBERS = 30
 _ANSWERS = 6
 
@@ -120,12 +133,21 @@ class Reading:
         # The phrase may run over the end of its clause, as in a command broken by a line end.
         last = self._index(max(end - 1, start))
         phrase = self._phrase(clause, self.clauses[last], start, end)
-        denied = _denied(phrase) or self._denied_past_an_aside(last, phrase, clause)
+        denied = (_denied(phrase) and not self._is_asked_for(last, phrase)) or self._denied_past_an_aside(
+            last, phrase, clause
+        )
         if clause.asked:
             return denied is not any(says_no(answer.words) for answer in self._answers(last)) or (
                 not denied and self._rejected(index, last, phrase)
             )
+        if wonders(phrase.plain[: phrase.start]) and any(says_no(answer.words) for answer in self._answers(last)):
+            return True
         return denied or self._turned_away(index, last, phrase) or self._rejected(index, last, phrase)
+
+    def _is_asked_for(self, last: int, phrase: _Phrase) -> bool:
+        """Whether the clause after it says that nothing goes without it."""
+        ahead = self.clauses[last + 1 : last + 2]
+        return any(one.lead == "comma" and asks_for(phrase.plain, one.words) for one in ahead)
 
     def _turned_away(self, index: int, last: int, phrase: _Phrase) -> bool:
         """Whether the sentence around turns from what it names: "tempting to ..., but", "stop before you ..."."""
@@ -133,6 +155,10 @@ class Reading:
         if any(one.lead != "sentence" and tempts(phrase.plain[: phrase.start], one.words) for one in after):
             return True
         clause = self.clauses[index]
+        ahead = self.clauses[last + 1 : last + 3]
+        ends = len(ahead) == 1 or (len(ahead) == 2 and ahead[1].lead == "sentence")
+        if ahead and ends and ahead[0].lead == "comma" and loses(clause.words, ahead[0].words):
+            return True
         return clause.lead == "aside" and index > 0 and halts(self.clauses[index - 1].words, clause.words)
 
     def _phrase(self, first: Clause, last: Clause, start: int, end: int) -> _Phrase:
@@ -233,7 +259,7 @@ def read_clauses(raw: str, folded: Folded, named: Sequence[int] | None = None) -
         kinds.append(block.kind)
         if own and block.kind == "cell" and not block.row:
             columns[block.column] = own[-1].opens = announces(own[-1].words)
-        elif own and _waits(text, block) and announces(own[-1].words):
+        elif own and _waits(text, block) and announces(_announcing(own)):
             inherited = own[-1].opens = True
     if not clauses:
         clauses, kinds = [Clause(0, len(text), "sentence", text[:LONGEST], 0)], ["text"]
@@ -243,6 +269,12 @@ def read_clauses(raw: str, folded: Folded, named: Sequence[int] | None = None) -
 def _without_emphasis(text: str) -> str:
     """`text` with blanks for underscores around words: to a pattern they would be letters."""
     return _EMPHASIS.sub(lambda hit: " " * len(hit[0]), text) if "_" in text else text
+
+
+def _announcing(own: Sequence[Clause]) -> str:
+    """The words that end a line above a list, without how long they hold: "skip these until May:"."""
+    timed = len(own) > 1 and own[-1].lead == "aside" and _HOW_LONG.match(own[-1].words)
+    return own[-2 if timed else -1].words
 
 
 def _waits(text: str, block: Block) -> bool:

@@ -6,7 +6,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 __all__ = ["UNSEEN", "Folded", "compose", "composed", "composed_span", "fold", "merged", "shown"]
 
@@ -102,14 +102,10 @@ def composed_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _clusters(text: str) -> list[str]:
     """`text` cut before every character that no composition joins to the one before it."""
-    pieces: list[str] = []
-    for character in text:
-        # Hangul vowels and final consonants compose too, though they count as no combining characters.
-        if pieces and (unicodedata.combining(character) or "\u1161" <= character <= "\u11c2"):
-            pieces[-1] += character
-        else:
-            pieces.append(character)
-    return pieces
+    # Hangul vowels and final consonants compose too, though they count as no combining characters.
+    joined = (place and (unicodedata.combining(c) or "\u1161" <= c <= "\u11c2") for place, c in enumerate(text))
+    starts = [place for place, joins in enumerate(joined) if not joins]
+    return [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> tuple[int, ...]:

@@ -30,6 +30,8 @@ _NONE_SUCH = re.compile(
     r"(?:\b(?:no|none|zero|not any|nothing|neither|nor|without(?: any)?)|n't any?)"
     r"(?: (?!one\b)(?:of|at|with|rated|incidents?|tickets?|cases?|is|are|was|were|an?|any|open|other|more|"
     r"further|active|current|new|the|them|these|level|severity|priority)){0,5}\W*$"
+    r"|(?:\b(?:is|are|was|were|be) (?:not|never|no longer)|\bnever (?:is|was|were)|\b(?:is|are|was|were)n't)"
+    r"(?: an?)?\W*$"
 )
 _BUT = re.compile(r"[^.!?\n]{0,40}\b(?:besides|except|other than|apart from|but)\b")
 """An exception says of what it names that it is so."""
@@ -58,7 +60,7 @@ class Groundedness(TurnCheck):
     denied, or named because the question does; no result makes it real. An empty answer claims nothing, never passes.
     """
 
-    revision: ClassVar[int] = 3  # an exception to a denial asserts what it names
+    revision: ClassVar[int] = 4  # "so is" puts a pair together, "is not" claims none
     check: Literal["groundedness"]
     evidence: Literal["turn", "conversation"] = "turn"
     vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)
@@ -98,8 +100,8 @@ class Groundedness(TurnCheck):
             return True
         if entity in evidence.lexicon.reserved:
             return claims.denies(entity)
-        if any(entity.kind == second for _, second in self.pairs) and claims.excludes(entity):
-            return True
+        if any(entity.kind == second for _, second in self.pairs):
+            return claims.excludes(entity) or entity in evidence.shown
         return entity in evidence.shown
 
     def _verdict(  # noqa: PLR0917  # all that was found

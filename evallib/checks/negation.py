@@ -10,8 +10,10 @@ __all__ = [
     "BAD",
     "BLANK",
     "GONE",
+    "HARM",
     "Cue",
     "adjacent",
+    "asks_for",
     "cues",
     "denied_after",
     "denied_before",
@@ -31,13 +33,17 @@ _NEED = (
 )
 BAD = (
     "wrong|bad|incorrect|dangerous|harmful|risky|insecure|pointless|useless|futile|forbidden|prohibited|banned|"
+    "careless|senseless|needless|fruitless|worthless|hopeless|rash|hasty|cruel|absurd|ridiculous|wasteful|"
+    "overdoing (?:it|things)|going too far|over the top|"
     "disallowed|discouraged|inadvisable|overkill|false|nonsense|foolish|reckless|silly|stupid|crazy|irresponsible|"
     "negligent|inappropriate|improper|illegal|illegitimate|irrelevant|outdated|obsolete|deprecated|misguided|"
     "mistaken|misleading|counter-?productive|destructive|disastrous|fatal|hazardous|malicious|fraudulent|bogus|"
     "\\w+-advised|futile|premature|excessive|inadequate|ineffective|"
     "un(?!der|i[tvq]|til)\\w{2,20}(?:able|ed|ful|ing|ary|wise|safe|sound|fair|ethical)|unwise|unsafe|"
-    "out of (?:the question|bounds)|off[ -]limits|off the table|against (?:the |our )?(?:policy|rules)|"
-    "an? (?:\\w+ )?(?:mistake|error|anti-?pattern|myth|scam)|(?:a )?(?:bad|terrible|poor|awful|horrible) "
+    "out of (?:the question|bounds)|off[ -]limits|off the (?:table|list|agenda|menu)|"
+    "against (?:the |our )?(?:policy|rules)|"
+    "an? (?:\\w+ )?(?:mistake|error|anti-?pattern|myth|scam|fraud|hoax|trap|trick|lie|fake|forgery)|"
+    "(?:a )?(?:bad|terrible|poor|awful|horrible) "
     "(?:idea|advice|choice|practice|plan|move)|too (?:risky|dangerous)"
 )
 _WHO = (
@@ -52,6 +58,12 @@ _EASY = (
     "hard|difficult|complicated|tricky|tough|complex|expensive|costly|painful|scary|rude|unusual|uncommon|rare|slow"
     "|laborious|challenging|tedious|rocket science|brain surgery|too \\w+"
 )
+HARM = (
+    "(?:(?:only|just|simply|merely|surely|certainly|also|even) )?(?:crack|ruin|damage|destroy|break|harm|hurt|spoil"
+    "|corrupt|erase|wreck|void|worsen|endanger|kill|undo|defeat|expose|compromise|cripple|delete|lose|wipe|waste|hide"
+    "|mask)"
+)
+"""What nobody advises who says that something would do it."""
 _LEAVE_OUT = "not|never|avoid|skip|refuse|neglect|forget|fail|omit|leave out|postpone|delay|put off|hold off"
 FIX = "fix|solution|answer|remedy|way|cure|option|approach|workaround"
 
@@ -61,6 +73,10 @@ _NEG = (
 )
 _NO_JOIN = r"(?:(?!\b(?:and|or|nor|but)\b)[^,;:])"
 _WORDS = r"(?:(?!\b(?:and|or|nor|but)\b)[^,;:\x1f])"  # no blanked phrase among them
+_NO_VERB = (
+    r"(?:(?:you|we|they|it|(?:the|your|our) \w+)(?: \w+)?(?: not|n't| never|not)|nobody|no one"
+    r"|nothing (?:will|can|would))\b"
+)
 _MILD = (
     "hesitate|forget|fail|neglect|omit|afraid|shy|fear|worry|delay|wait|avoid\\w*|refus\\w+|refrain|skip|mind"
     "|oppos\\w+|"
@@ -87,6 +103,9 @@ _IDIOMS = re.compile(
     r"|risk|trouble)\b"
     rf"|(?:{_NEG}|\bfew\b){_NO_JOIN}{{0,40}}?\b(?:(?:{_BETTER}) (?:\w+ )?than|beats?|matches)\b"
     r"|\bnot (?:the (?:first|only|last) (?:one )?|alone\b)|\b(?:than|or|least) not\b|\bin no time\b"
+    # "without that you will not get there" asks for it
+    rf"|\bwithout\b{_NO_JOIN}{{0,60}}?\b{_NO_VERB}"
+    r"|\b(?:hardly|scarcely|never|not?) (?:\w+ ){0,3}?better (?:time|moment|occasion|chance|opportunity)\b"
     rf"|{_NEG}{_NO_JOIN}{{0,40}}?\b(?:reason|excuse|cause|grounds?|point|sense|need|why|harm)\b{_NO_JOIN}{{0,30}}?"
     r"(?:\bnot\b|n't\b|\bagainst\b|\bavoid\w*)"
     rf"|{_NEG}\s+(?:(?!and\b|or\b)\w+\s+){{0,3}}?(?:{_MILD}|(?:an? )?(?:{BAD}))\b"
@@ -177,12 +196,17 @@ _DECLARATIVE = re.compile(
 _OBJECT = re.compile(
     r"\b(?:without|instead of|rather than|as opposed to|in (?:place|lieu) of|skip(?:s|ped|ping)?|avoid(?:s|ed|ing)?"
     r"|prevent(?:s|ed|ing)?|stop(?:s|ped|ping)? short of|refrain\w*|abstain\w*|desist\w*|hold(?:s|ing)? off"
+    r"|spar(?:e|es|ed|ing) (?:you|yourself|them|her|him|us|it|(?:the|your|our) \w+) (?:(?:the|all|this|that) \w+ of )?"
     r"|preferable to|preferred (?:to|over)|beats?|outweighs?"
     r"|(?:anything|everything|all) but)\b"
     rf"|\b(?:{_BETTER})\b(?:(?! than\b)[^,;:]){{0,60}} than\b"
     r"|\b(?:ruled?|ruling) (?:\w+ )?out\b"
 )
-_ADJACENT = re.compile(r"\bno(?: [\w-]+)?\s*$|\b(?:stop|quit|cease)s?\s*$|\bnon-?\s*$")
+_ADJACENT = re.compile(
+    r"\bno(?: [\w-]+)?\s*$|\b(?:stop(?:ped|s)?|quits?|ceased?s?|g[ai]ve(?:n|s)? up)[\s*_`\"']*$|\bnon-?\s*$"
+)
+_WITHOUT = re.compile(r"\W*(?:and |but |so )?without\b")
+_NOT_THERE = re.compile(_NO_VERB)
 _PURPOSE = re.compile(r"\W*(?:in order |so as )?to (?:avoid|prevent|skip)\b")
 _MEANS = re.compile(r"\b(?:by|via|through|after|before|with|for|then)\s*$")
 _OTHER_VERB = re.compile(r"\w{3,}ing\b(?!.*\bto\b)")
@@ -208,12 +232,13 @@ _UNIVERSAL = re.compile(r"\b(?:anything|everything|all|anyone|any|whatever|every
 
 _AUX = r"(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|does|do|did|has|have|had|need)"
 _NOT = rf"(?:\b{_AUX}(?:\s+\w+ly)?\s+(?:not|never|no|neither|hardly|rarely|seldom)\b|\b\w+n't\b|\bcannot\b|\bnever\b)"
-_BE = r"(?:is|are|was|were|be|been|being|remains?|seems?|becomes?|looks?)"
+_BE = r"(?:is|are|was|were|be|been|being|remains?|stays?|seems?|becomes?|looks?)"
 GONE = "ruled out|rejected|declined|dismissed|refused|excluded|abandoned|discarded|avoided|vetoed|withdrawn"
 _VERDICT = rf"\b{_BE}\s+(?:\w+ly |very |too |also |just |simply |now )*(?:{BAD}|{GONE})\b"
 _DENIES = (
-    rf"{_NOT}|{_VERDICT}|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds"
-    rf"|offers) (?:nothing|no\b|little\b|none\b)"
+    rf"{_NOT}|{_VERDICT}|\bwould {HARM}\b(?! nothing| no\b| none\b)"
+    r"|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds|offers)"
+    r" (?:nothing|no\b|little\b|none\b)"
     r"|\b(?!(?:cost|risk|break|harm|hurt|tak|need|requir|los|affect|damag|endanger|caus|delet|remov|touch)[eis]*\b)"
     r"\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:nothing|nowhere|nobody|no one)\b"
     r"|\bwaste of\b|\basking for trouble\b|\bto no avail\b|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer"
@@ -280,6 +305,11 @@ def cues(plain: str) -> tuple[Cue, ...]:
         if not any(start < hit.end() and hit.start() < end for start, end in taken)
     ]
     return tuple(sorted([*declarative, *objects, *directive], key=lambda cue: cue.start))
+
+
+def asks_for(clause: str, following: str) -> bool:
+    """Whether a clause names what nothing goes without: "without doing it, you will not get there"."""
+    return _WITHOUT.match(clause) is not None and _NOT_THERE.match(following) is not None
 
 
 def adjacent(before: str) -> bool:

@@ -37,7 +37,8 @@ _CODES = "usd|eur|gbp|jpy|chf|cny|inr|aud|cad|nzd|sek|nok|dkk|pln|czk|huf|brl|mx
 """Currencies that may stand right before a number, without a blank."""
 _NUMBER = re.compile(
     rf"(?<![\w.])(?<![^\W\d_]-)(?:(?P<other>(?:{_NO_QUANTITY})(?![\w]))"
-    r"|(?:(?<![\d)\]%])(?P<sign>[-+]))?"  # no minus of a difference or a range
+    # no minus of a difference or a range
+    r"|(?:(?<![\d)\]%])(?P<sign>[-+]|(?<!\d )(?<!\b\w )(?<![)%] )(?:minus|negative) ))?"
     rf"(?:(?:(?:us|au?|ca?|nz|hk|s)(?=\$))?(?P<lead>[{CURRENCY_SIGNS}] ?|(?:{_CODES})(?=[-+]?\d))(?P<minus>-)?)?"
     rf"(?:(?P<whole>(?:{_GROUPED})(?!\d)|\d+)(?P<part>[.,]\d+)?(?![.,]\d)(?P<power>e[-+]?\d+)?"
     r"|(?P<run>\d+(?:[.,]\d+)+)))"
@@ -73,7 +74,7 @@ def _listed(run: str, start: int) -> Iterator[Figure]:
 
 
 def _figure(text: str, hit: re.Match[str]) -> Figure:
-    sign = "-" if "-" in {hit["sign"], hit["minus"]} else ""
+    sign = "-" if hit["minus"] or hit["sign"] not in {None, "+"} else ""
     power = _power(hit["power"])
     percent = _PERCENT.match(text, hit.end()) is not None
     following, end = None if percent else _UNIT.match(text, hit.end()), hit.end()

@@ -17,6 +17,11 @@ Pair = tuple[Entity, Entity]
 _JOIN = re.compile(r"[\s*_`\"'()\[\]]*(?:(?:,|and|or|&|/|\+|as well as|both|also|the)[\s*_`\"'()\[\]]*)*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|[\n;\u2014]")
 
+_SO_IS = re.compile(
+    r"\b(?:(?:so|as) (?:is|are|was|were|does|do|has|have|had)|the same (?:is true|goes|holds) (?:of|for))[\s*_`\"']*"
+    r"(?:the )?\Z"
+)
+"""What says of one thing that it is as the one before it."""
 _NEAR = 50
 """How many mentions away in one sentence an owner is looked for, so that reading stays linear."""
 _DEEPEST = 20
@@ -145,6 +150,9 @@ def _in_sentence(text: str, mentions: Sequence[Mention], first: str) -> Iterator
         after = _joined(text, [m for m in mentions[nth : nth + _NEAR] if m.entity.kind == first])
         for owner in (after or before) if forward else before:
             yield (owner.entity, mention.entity), mention
+    for told, like in pairwise(mentions):
+        if told.entity.kind != first == like.entity.kind and _SO_IS.search(text, told.end, like.start):
+            yield (like.entity, told.entity), told
 
 
 def _by_kind(one: list[Mention], after: list[Mention], first: str) -> Iterator[tuple[Mention, Mention]]:

@@ -38,7 +38,7 @@ class Forbids(Check):
     phrase can spell: `promised_date` is a concrete date by which something will be delivered.
     """
 
-    revision: ClassVar[int] = 4  # advice called tempting, stopped or told to be ignored is denied
+    revision: ClassVar[int] = 5  # advice that would do harm is denied, what nothing goes without is not
     check: Literal["forbids"]
     phrases: Texts = ()
     kinds: tuple[Literal["promised_date"], ...] = ()

@@ -60,7 +60,8 @@ _DELIVERY = (
     r"(?:ship|releas|fix|resolv|deliver|land|arriv|available|publish|patch|hotfix|updat|correct|repair|restor|clos|"
     r"provid|deploy|merg|launch|refund|replac|sent|send|solv|complet|finish|roll(?:ed|ing|s)? out|come|coming"
     r"|live|ready|"
-    r"done|gone|work|up|out|back|sort|install|deal|operational|resum|restart|visit)\w*"
+    r"done|gone|work|up|out|back|land|reach|turn up"
+    r"|be (?:with|there)|get (?:to|through)|sort|install|deal|operational|resum|restart|visit)\w*"
 )
 _THING = (
     r"(?:fix|patch|release|update|version|hotfix|repair|replacement|refund|delivery|parcel|package|shipment"
@@ -83,6 +84,9 @@ _AHEAD = re.compile(
     rf"|\b(?:look out|watch|look) for (?:the|a|an|our) {_THING}\b"
     r"|\b(?:bug|defect|issue|problem|fault|outage|error)s? (?:will|'ll)\b"
     rf"|^\W*(?:give|allow) (?:{_DOERS} {BLANK}|(?:it|them|that) .*\b(?:will|'ll)\b)"
+    # who comes at an appointed time: "a technician comes on ..."
+    r"|\b(?:a|an|our|the|your) (?:\w+ )?(?:mechanic|\w+(?:er|or|ist|ian)) (?:comes|visits|calls|delivers|brings)\b"
+    rf"[^{BLANK}]{{0,40}}{BLANK}"
     rf"|\btakes? us (?:longer|more) than {BLANK}|\btakes? {BLANK}.*\b(?:to|for) .*\b{_DELIVERY}"
     rf"|\b{_DELIVERY}.*\btakes? {BLANK}"
     rf"|\b(?:we|i|{_DOERS}|engineers?|developers?)(?: will|'ll)? need {BLANK} (?:to|for)\b.*\b{_DELIVERY}"
@@ -113,8 +117,8 @@ _YOURS = re.compile(
     r"should)(?: \w+ly)? (?:have|get|receive|see|hear|find|be able)\b"
 )
 _CUSTOMER = re.compile(
-    r"\bplease\b|\byou(?:r \w+)?(?: will|'ll)? (?:must|should|need|have|can|may|ought|could|want|do)\b|\b(?:we"
-    r"|i)(?: will|'ll)? "
+    rf"\bplease\b|\byou(?:r (?!{_THING}\b)\w+)?(?: will|'ll)? (?:must|should|need|have|can|may|ought|could|want|do)\b"
+    r"|\b(?:we|i)(?: will|'ll)? "
     r"(?:need|require|ask|want|expect) (?:you|your)\b|\b(?:expir\w+|deadline|invoice|payment|end of (?:life"
     r"|support)|retir\w+|"
     r"deprecat\w+|subscription|contract|licen[cs]e)\b|\b(?:if|unless|whether|asked|asks|wonder\w*)\b|\bclose "
@@ -148,6 +152,8 @@ def is_promise(reading: Reading, start: int, end: int) -> bool:
         return False
     text = reading.text
     around = f"{text[clause.start : start]}{BLANK}{text[end : max(clause.end, end)]}"[:_LONGEST]
+    if clause.words.startswith("by the time "):
+        return any(_looks_ahead(f"{one.words} by {BLANK}") for one in reading.around(clause)[1:] if one)
     if len(_FILLER.sub("", around)) < 3:
         return any(
             _LABEL.fullmatch(one.words) or _looks_ahead(f"{one.words} {around}") for one in _beside(reading, clause)

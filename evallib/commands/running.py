@@ -261,7 +261,8 @@ def report(given: Arguments) -> int:
     if given.bundle:
         return _bundle(given)
     asked = (given.data, given.adjudications, given.out, tuple(given.notebook), _pairs(given.parameter, "-p"))
-    orders = [ReportOrder(reference, *asked, cell_seconds=given.cell_timeout) for reference in given.run]
+    limits = {"cell_seconds": given.cell_timeout, "prices": given.prices}
+    orders = [ReportOrder(reference, *asked, **limits) for reference in given.run]
     for order in orders:
         refuse_report(order)
     for order in orders:
@@ -273,8 +274,10 @@ def _bundle(given: Arguments) -> int:
     from evallib.publishing.bundle import make_bundle
     from evallib.publishing.proof import bundle_digest
 
-    if given.notebook or given.parameter:
-        raise InputError("a bundle holds the whole report; leave out --notebook and -p, or leave out --bundle")
+    if given.notebook or given.parameter or given.prices:
+        raise InputError(
+            "a bundle holds the whole report; leave out --notebook, -p and --prices, or leave out --bundle"
+        )
     made = make_bundle(given.run, given.bundle, given.data, given.adjudications)
     print_lines([f"{made}: digest {bundle_digest(made)}", f"prove it with `evallib verify {made}`"])
     return 0

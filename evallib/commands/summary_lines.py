@@ -35,7 +35,7 @@ def _headline(summary: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"view {summary['view']}{label}: {counted(summary['cases'], 'case')}, "
         f"{counted(summary['planned'], 'planned sample')}, {summary['scored']} scored, "
-        f"{counted(summary['errors'], 'error')}"
+        f"{summary['errors']} without an outcome"
     )
     without = summary["without_errors"]
     left_out = f" (without {summary['score_left_out']} that have none)" if summary["score_left_out"] else ""
@@ -102,7 +102,7 @@ def _slices(name: str, slices: Mapping[str, Any]) -> list[str]:
         ]
         for each, one in slices.items()
     ]
-    return table([name, "cases", "passed", "pass rate", "errors"], rows)
+    return table([name, "cases", "passed", "pass rate", "without outcome"], rows)
 
 
 def _checks(checks: Mapping[str, Any]) -> list[str]:

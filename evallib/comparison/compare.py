@@ -20,6 +20,7 @@ from evallib.comparison.judged import attenuations
 from evallib.comparison.refusals import refuse_frames, refuse_other_criteria
 from evallib.comparison.rows import Row, paired_rows, passes_of, without_errors
 from evallib.errors import InputError
+from evallib.metrics import order_words
 from evallib.sense import raw_range
 from evallib.stdout import counted
 from evallib.views.coverage import unequal_words
@@ -44,6 +45,8 @@ class Paired:
     bounds: tuple[float, float]
     """The difference of pass rates when errors of B fail and A's pass, and the other way round."""
     flips: list[Flip]
+    order: str = ""
+    """That the two error policies order the runs differently, where they do."""
 
     @property
     def pass_rate(self) -> Row:
@@ -54,7 +57,8 @@ class Paired:
     def depends_on_errors(self) -> bool:
         """Whether the conclusion changes when errors are left out, or could with how they would have ended."""
         return any(self.errors) and (
-            self.without_errors is None
+            bool(self.order)
+            or self.without_errors is None
             or _conclusion(self.without_errors) != _conclusion(self.pass_rate)
             or (self.bounds[0] < 0 < self.bounds[1])
         )
@@ -132,9 +136,10 @@ def sentences(paired: Paired) -> list[str]:
 def _moved(paired: Paired) -> list[str]:
     row = paired.pass_rate
     fell = [flip for flip in paired.flips if not flip.rose]
-    rules = sum(flip.by == "rules" for flip in fell)
+    rules, models, errors = (sum(flip.by == by for flip in fell) for by in ("rules", "model", "errors"))
     steady = row.cases - len(paired.flips)
-    by = f" ({rules} by rules, {len(fell) - rules} by a model's verdict alone)" if fell else ""
+    lost = f", {errors} by errors alone" if errors else ""
+    by = f" ({rules} by rules, {models} by a model's verdict alone{lost})" if fell else ""
     moved = (
         f"{len(paired.flips) - len(fell)} of {counted(row.cases, 'case')} rose, {len(fell)} fell{by}, {steady} stayed"
     )
@@ -170,6 +175,7 @@ def _error_words(paired: Paired) -> list[str]:
         said.append("without errors no case is left to compare")
     else:
         said.append(f"without errors the difference is {without.difference:+.3f} over {counted(without.cases, 'case')}")
+    said += [paired.order] * bool(paired.order)
     return [*said, "the conclusion depends on the errors"] if paired.depends_on_errors else said
 
 
@@ -193,7 +199,18 @@ def compare_frames(
     missing = tuple(int((~passes_of(one)["scored"]).sum()) for one in (a, b))
     without = without_errors((a, b)) if any(missing) else None
     low, high = _mean_bounds(b)[0] - _mean_bounds(a)[1], _mean_bounds(b)[1] - _mean_bounds(a)[0]
-    return Paired(rows, without, (missing[0], missing[1]), (low, high), case_flips(a, b, rows))
+    order = order_words(*map(_policies, (a, b)))
+    return Paired(rows, without, (missing[0], missing[1]), (low, high), case_flips(a, b, rows), order)
+
+
+def _policies(outcomes: pd.DataFrame) -> dict[str, Any]:
+    """The macro pass rate of a run's shared cases under both error policies, as `metrics` gives it."""
+    planned = passes_of(outcomes)
+    rates = (one.groupby("case_id")["passed"].mean() for one in (planned, planned[planned["scored"]]))
+    rate, without = (None if one.empty else float(one.mean()) for one in rates)
+    missing = int((~planned["scored"]).sum())
+    counts = {"runs": [str(outcomes["run_id"].iloc[0])], "errors": missing, "planned": len(planned)}
+    return {**counts, "pass_rate": rate, "without_errors": {"pass_rate": without}}
 
 
 def _mean_bounds(outcomes: pd.DataFrame) -> tuple[float, float]:

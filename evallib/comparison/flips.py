@@ -26,7 +26,8 @@ class Flip:
     """Samples without an outcome in A and in B."""
     required: bool
     by: str
-    """`rules` where the share of passes moves the same way without model verdicts, else `model`."""
+    """`errors` where the share of passes does not move so without them, `rules` where it does without model verdicts,
+    else `model`."""
     checks: tuple[str, ...]
     """Ids of the checks whose figure moved the same way."""
 
@@ -67,7 +68,8 @@ def case_flips(a: pd.DataFrame, b: pd.DataFrame, rows: list[Row]) -> list[Flip]:
     both = first.add_suffix("_a").join(second.add_suffix("_b"), how="inner")
     share = both["passed_b"] / both["n_b"] - both["passed_a"] / both["n_a"]
     rules = both["rules_b"] / both["n_b"] - both["rules_a"] / both["n_a"]
-    moved = both.assign(by_rules=rules * share > 0)[share.abs() > 1e-12]
+    scored = both["passed_b"] / both["scored_b"] - both["passed_a"] / both["scored_a"]  # nan where nothing is scored
+    moved = both.assign(by_rules=rules * share > 0, by_scored=scored * share > 0)[share.abs() > 1e-12]
     checks = _checks_of(rows)
     flips = [_flip(str(case), row, checks) for case, row in zip(moved.index, moved.to_dict("records"), strict=True)]
     return sorted(flips, key=lambda f: (f.rose, -abs(f.b[0] / f.b[1] - f.a[0] / f.a[1]), f.case_id))
@@ -97,5 +99,5 @@ def _flip(case: str, row: Mapping[Any, Any], checks: Mapping[tuple[str, bool], l
     rose = b[0] * a[1] > a[0] * b[1]
     errors = (a[1] - int(row["scored_a"]), b[1] - int(row["scored_b"]))
     required = bool(row["required_a"] or row["required_b"])
-    by = "rules" if row["by_rules"] else "model"
+    by = "errors" if not row["by_scored"] else "rules" if row["by_rules"] else "model"
     return Flip(case, a, b, errors, required, by, tuple(checks.get((case, rose), ())))

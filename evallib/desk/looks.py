@@ -1,4 +1,4 @@
-"""What one reader opened sighted although they said nothing of it: kept with the drafts, in this checkout alone."""
+"""What one reader was shown although they said nothing of it: kept with the drafts, in this checkout alone."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ __all__ = ["Looks"]
 
 
 class Looks:
-    """The answers of some runs that an author opened sighted.
+    """The answers of some runs that an author opened sighted, and the runs of which they saw all that a draw holds.
 
     No entry of the log: it says what was on a screen and not what anybody thinks, and git does not carry it.
     """
 
     def __init__(self, drafts: Drafts, author: str, runs: Iterable[str]) -> None:
         self._drafts, self._author = drafts, author
-        self._seen = {run: self._kept(run) for run in (runs if author else ())}
+        kept = {run: drafts.read(self._name(run)) for run in (runs if author else ())}
+        self._seen = {run: _answers(run, one.get("sighted")) for run, one in kept.items()}
+        self._drawn = {run for run, one in kept.items() if one.get("drawn") is True}
 
     def _name(self, run: str) -> tuple[object, ...]:
         return ("looks", self._author, run)
-
-    def _kept(self, run: str) -> set[AnswerId]:
-        kept = self._drafts.read(self._name(run)).get("sighted")
-        return {AnswerId(run, *key) for key in (kept if isinstance(kept, list) else ()) if _is_key(key)}
 
     def has_seen(self, answer: AnswerId) -> bool:
         """Whether the author was shown what strict says of an answer."""
@@ -43,8 +41,27 @@ class Looks:
             if seen <= self._seen[run]:
                 continue
             self._seen[run] |= seen
-            with suppress(EvallibError):  # a place that may not be written to is no reason not to read
-                self._drafts.keep(self._name(run), {"sighted": sorted(answer[1:] for answer in self._seen[run])})
+            self._keep(run)
+
+    @property
+    def draw(self) -> bool:
+        """Whether the author was shown all that a draw from one of the runs holds, and so what it does not hold."""
+        return bool(self._drawn)
+
+    def note_draw(self, runs: Iterable[str]) -> None:
+        """Keep that the author is shown all that a draw from these runs holds; of nobody nothing is kept."""
+        for run in (set(runs) - self._drawn) & self._seen.keys():
+            self._drawn.add(run)
+            self._keep(run)
+
+    def _keep(self, run: str) -> None:
+        kept = {"sighted": sorted(answer[1:] for answer in self._seen[run]), "drawn": run in self._drawn}
+        with suppress(EvallibError):  # a place that may not be written to is no reason not to read
+            self._drafts.keep(self._name(run), kept)
+
+
+def _answers(run: str, kept: object) -> set[AnswerId]:
+    return {AnswerId(run, *key) for key in (kept if isinstance(kept, list) else ()) if _is_key(key)}
 
 
 def _is_key(key: object) -> bool:

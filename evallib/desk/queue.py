@@ -243,9 +243,9 @@ def draw_seeds(runs: Sequence[Run], log: Iterable[LoggedEntry], seed: int | None
     return {run.id: used.get(run.id, seed_of([run]) if seed is None else seed) for run in runs}
 
 
-def drew_part(entry: object) -> bool:
-    """Whether a reading is of a pass that was drawn from more: its reader may know that what was not drawn passes."""
-    said = _DRAWN.match(entry.chosen) if isinstance(entry, Reading) else None
+def drew_part(chosen: str) -> bool:
+    """Whether a pass was drawn from more, by how it was chosen: its reader may know that what was not drawn passes."""
+    said = _DRAWN.match(chosen)
     return said is not None and int(said["drawn"]) < int(said["of"])
 
 

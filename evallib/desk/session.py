@@ -203,11 +203,21 @@ class ReviewSession(Sitting):
 
     def item_of(self, logged: LoggedEntry) -> Item:
         """The item that an entry of this sitting is about."""
+        entry = self._meant(logged)
+        return Item(entry.run, entry.case, entry.sample, entry.check)
+
+    def about(self, logged: LoggedEntry) -> str:
+        """In a few words what an entry of this sitting says; of a withdrawal, what it takes back or restores."""
+        entry = self._meant(logged)
+        what = entry.reading if isinstance(entry, Reading) else "agrees" if entry.agrees else entry.cause
+        return f"{what}, of {self.item_of(logged).name}"
+
+    def _meant(self, logged: LoggedEntry) -> Reading | Difference:
         entry = logged.entry
         while isinstance(entry, Withdrawal):
             entry = self._log.entry(entry.withdraws)
         assert isinstance(entry, Reading | Difference)  # a sitting writes no other
-        return Item(entry.run, entry.case, entry.sample, entry.check)
+        return entry
 
     def undo(self, *, seq: str = "") -> LoggedEntry:
         """Withdraw the last entry of this sitting and go back to its item; the entry stays in the log."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -193,11 +194,14 @@ def cut(text: str, verdicts: Iterable[Verdict] = (), secret: Sequence[tuple[int,
         if start < end
     ]
     edges = {0, len(text), *(edge for start, end, _ in hits if start < end for edge in (start, end))}
-    edges |= {edge for span in secret for edge in span}
+    places = sorted(edges | {edge for span in secret for edge in span})
+    touching: list[list[Verdict]] = [[] for _ in places]
+    for start, end, verdict in hits:
+        for piece in range(bisect_left(places, start), bisect_left(places, end)):
+            touching[piece].append(verdict)
     hidden = set(secret)
     pieces = []
-    for begin, stop in pairwise(sorted(edges)):
-        over = [verdict for start, end, verdict in hits if start <= begin and stop <= end]
+    for (begin, stop), over in zip(pairwise(places), touching, strict=False):
         failed = dict.fromkeys(v.check_id for v in over if v.passed is not True)
         passed = dict.fromkeys(v.check_id for v in over if v.passed is True)
         shown = masked(text[begin:stop]) if (begin, stop) in hidden else text[begin:stop]

@@ -102,6 +102,10 @@ class Sitting:
         self._arms = arms(runs, self.seed)
         self._asked: Asked | None = None
         self._skipped: dict[Item, None] = {}
+        self._draw: frozenset[Item] = frozenset()
+        """All that a draw holds that left passes out; empty where there is none, or it was noted that it was shown."""
+        self._listed: set[Item] = set()
+        """What the reviewer was shown to be in the queue."""
         self.position = 0
         self.author = author
 
@@ -115,20 +119,29 @@ class Sitting:
     @author.setter
     def author(self, name: str) -> None:
         name = reviewer_name(name) if name.strip() else ""
-        self._refuse_all(name)
-        self._author, self._looks = name, Looks(self._drafts, name, self.runs)
+        looks = Looks(self._drafts, name, self.runs)
+        self._refuse_all(name, looks)
+        self._author, self._looks, self._listed = name, looks, set()
         self._line_up(self.query)
         self._resume()
 
-    def _refuse_all(self, name: str) -> None:
-        """Refuse the whole of the runs to who has read a draw: what was not drawn is known to pass."""
+    def _refuse_all(self, name: str, looks: Looks) -> None:
+        """Refuse the whole of the runs to who read of a draw, or was shown all of it: what was not drawn passes."""
         if not self.blind or not self._all or self._plan:
             return
-        if any(e.author == name and getattr(e, "run", "") in self.runs and drew_part(e) for _, e in self._log.written):
+        mine = (e for _, e in self._log.written if isinstance(e, Reading) and e.author == name and e.run in self.runs)
+        if looks.draw or any(drew_part(reading.chosen) for reading in mine):
             raise InputError(
-                f"'all': {name!r} has read a draw of these runs, and what was not drawn passes; leave `all` out, "
+                f"'all': {name!r} was shown a draw of these runs, and what was not drawn passes; leave `all` out, "
                 "or read sighted (--sighted)"
             )
+
+    def shown(self, items: Iterable[Item]) -> None:
+        """Take note that the reviewer was shown that these items are in the queue."""
+        self._listed.update(items)
+        if self._draw and len(self._listed) >= len(self._draw) and self._draw <= self._listed:
+            self._looks.note_draw(item.run for item in self._draw)
+            self._draw = frozenset()
 
     @collector_paused()
     def _line_up(self, query: Query) -> None:
@@ -139,7 +152,10 @@ class Sitting:
         self.query, self._queue = query, made
         if not self.blind:
             self._looks.note(map(answer_of, made.items))
-        whole = {*map(answer_of, self._whole(made)), *map(answer_of, made.items)}
+        drawn = self._whole(made)
+        part = self.blind and not self._plan and any(map(drew_part, set(drawn.chosen.values())))
+        self._draw = frozenset(drawn.items if part else ())
+        whole = {*map(answer_of, drawn.items), *map(answer_of, made.items)}
         self._unseen = {answer for answer in whole if not self._has_seen(answer)}
         self._unseen |= {answer_of(item) for item in self._due if not self._again(item)[1]}
         self._place = {item: place for place, item in enumerate(made.items)}
@@ -150,11 +166,9 @@ class Sitting:
     def _has_seen(self, answer: AnswerId) -> bool:
         return self._log.has_seen(answer, self._author) or self._looks.has_seen(answer)
 
-    def _whole(self, made: Queue) -> Iterable[Item]:
-        """What the queue holds without facets: what must stay blind while a part of it is looked at."""
-        if not self.query.words:
-            return made.items
-        return self._queue_of(Query(all=self.query.all), lambda _: True).items
+    def _whole(self, made: Queue) -> Queue:
+        """The queue without facets: what must stay blind while a part of it is looked at."""
+        return self._queue_of(Query(all=self.query.all), lambda _: True) if self.query.words else made
 
     def _queue_of(self, query: Query, is_open: Callable[[Item], bool]) -> Queue:
         asked = self._asked.items if self._asked else None

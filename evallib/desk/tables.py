@@ -10,7 +10,7 @@ from evallib.desk.queue import Query, parse_query, split_words
 from evallib.desk.session import ReviewSession
 from evallib.desk.sitting import NEWEST
 from evallib.errors import InputError
-from evallib.records import whole_seconds
+from evallib.records import POST_HOC_LABEL, whole_seconds
 from evallib.store import open_run
 from evallib.views.readings import readings_frame
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["base_folder", "open_session", "queue_frame", "seen_readings"]
 
-_SEEN = ["run", "case", "sample", "check", "strict", "reading", "cause", "reason", "author", "blind", "time", "label"]
+_SEEN = ["run", "case", "sample", "check", "strict", "reading", "cause", "reason", "author", "blind", "time"]
 """Columns that say nothing of answers that were not read: none of how much of a run failed."""
 
 
@@ -81,6 +81,7 @@ def queue_frame(session: ReviewSession) -> pd.DataFrame:
     """
     import pandas as pd
 
+    session.shown(session.queue)
     columns = ["run", "case_id", "sample", "check", "strict", "failed", "reason", "read"]
     rows = []
     for item in session.queue:
@@ -92,11 +93,12 @@ def queue_frame(session: ReviewSession) -> pd.DataFrame:
 
 
 def seen_readings(session: ReviewSession) -> pd.DataFrame:
-    """The standing readings of the runs as a plain frame, strict's words beside the reader's, with the label.
+    """The standing readings of the runs as a plain frame, strict's words beside the reader's, whose column is labelled.
 
     Of answers that are still blind for the session's reviewer it shows none.
     """
     frame = readings_frame(list(session.runs.values()), session.seen_log())
     shown = frame.loc[frame["status"] == "standing", _SEEN].reset_index(drop=True)
     places = {run: session.run_name(run) for run in session.runs}
-    return shown.assign(run=shown["run"].map(places), time=shown["time"].map(whole_seconds))
+    shown = shown.assign(run=shown["run"].map(places), time=shown["time"].map(whole_seconds))
+    return shown.drop(columns=["run"] * (len(places) == 1)).rename(columns={"reading": f"reading ({POST_HOC_LABEL})"})

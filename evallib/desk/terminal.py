@@ -19,7 +19,8 @@ __all__ = ["adjudicate"]
 _READINGS = {"p": "pass", "f": "fail", "i": "infra", "-": "unsure"}
 _PROMPTS = {
     "read": "[p pass  f fail  i infra  - unsure | s skip  n next open  ? keys  q quit] ",
-    "explain": "[Enter agrees, or why they differ: 1-9 0 x | u take back  a amend  ? keys  q quit] ",
+    "agree": "[Enter you agree  r with a reason | u take back  a amend  ? keys  q quit] ",
+    "differ": "[why: 1-9 0 x | u take back  a amend  ? keys  q quit] ",
     "done": "[n next open  j k  a amend  u take back  ? keys  q quit] ",
 }
 _HELP = """\
@@ -46,7 +47,7 @@ def adjudicate(session: ReviewSession, keys: Keyboard, write: Callable[[str], No
     desk = _Desk(session, keys, write)
     try:
         desk.show()
-        while desk.act(keys.key(_PROMPTS[session.stage(desk.item)])):
+        while desk.act(keys.key(_PROMPTS[desk.phase])):
             pass
     except (EOFError, KeyboardInterrupt):
         write("")
@@ -78,6 +79,15 @@ class _Desk:
         """What is being read."""
         return self._check or self._session.queue[self._session.position]
 
+    @property
+    def phase(self) -> str:
+        """What is asked for now."""
+        session, item = self._session, self.item
+        stage = session.stage(item)
+        if stage != "explain":
+            return stage
+        return "agree" if session.agrees(item, session.mark(item)) else "differ"
+
     def act(self, key: str) -> bool:
         """Do what a key asks for; False ends the sitting."""
         if key == "q":
@@ -105,6 +115,7 @@ class _Desk:
     def show(self) -> None:
         """The current item, from its place in the queue on."""
         session = self._session
+        session.shown([self.item])
         how = "blind" if session.is_blind(self.item) else "sighted"
         mark = f", {session.mark(self.item)}" if session.mark(self.item) else ""
         self._write(f"\nItem {session.position + 1} of {len(session.queue)}, {how}{mark}")
@@ -160,7 +171,7 @@ class _Desk:
     def _question(self) -> Iterable[str]:
         """What is asked once a blind reading is saved."""
         session, item = self._session, self.item
-        if session.agrees(item, session.mark(item)):
+        if self.phase == "agree":
             yield "You agree: press Enter."
         else:
             strict = session.strict_row(item)[0]
@@ -239,13 +250,12 @@ class _Desk:
         self._read_sighted(_READINGS[key])
 
     def _undo(self) -> None:
-        self._session.undo()
-        self._said("Taken back; the entry stays in the log as withdrawn.")
+        about = self._session.about(self._session.undo())
+        self._said(f"Taken back: {about}; the entry stays in the log as withdrawn.")
         self._turn_to()
 
     def _redo(self) -> None:
-        self._session.redo()
-        self._said("Restored.")
+        self._said(f"Restored: {self._session.about(self._session.redo())}.")
         self._turn_to()
 
     # moving and looking
@@ -254,9 +264,14 @@ class _Desk:
         self._go(self._session.position + by)
 
     def _next(self) -> None:
-        self._go(self._session.next_open(self._session.position))
+        to = self._session.next_open(self._session.position)
+        if self._session.stage(self._session.queue[to]) == "done":
+            self._said("Nothing is open here; q ends.")
+        else:
+            self._go(to)
 
     def _skip(self) -> None:
+        self._tell([f"Skipped {self.item.name}: it comes again at the end."])
         self._session.skip(self.item)
         self._turn_to()
 

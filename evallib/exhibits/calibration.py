@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evallib.caption import judge_words
-from evallib.charts import Drawing, calibration_chart, show
+from evallib.caption import captioned, judge_words
+from evallib.charts import Drawing, about, calibration_chart, show
 from evallib.desk.tables import base_folder
 from evallib.records import STRICT
 from evallib.store.calibrations import read_calibrations
@@ -59,7 +59,7 @@ class CalibrationExhibits:
         """Agreement and errors with their intervals, or that there is nothing to draw."""
         if not self.records:
             return self._frame([], "Nothing was calibrated, so there is nothing to draw.")
-        return show(calibration_chart(self.rates(), caption=self._summary["caption"]))
+        return show(calibration_chart(self.rates(), about=about(self._summary)))
 
     def differences(self) -> pd.DataFrame:
         """One row per answer on which people and check differ, with the check's reason."""
@@ -82,9 +82,7 @@ class CalibrationExhibits:
     def _frame(self, rows: list[dict[str, Any]], none: str) -> pd.DataFrame:
         import pandas as pd
 
-        frame = pd.DataFrame(rows or [{"nothing to show": none}])
-        frame.attrs["caption"] = self._summary["caption"]
-        return frame
+        return captioned(pd.DataFrame(rows or [{"nothing to show": none}]), [self._summary])
 
 
 def _rate_rows(one: Mapping[str, Any]) -> Iterator[list[Any]]:

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evallib.caption import counts_words, joined
-from evallib.charts import About, Drawing, forest_chart, show
+from evallib.caption import captioned, counts_words, joined
+from evallib.charts import About, Drawing, about, forest_chart, show
 from evallib.comparison.compare import Comparison, compare_runs
 from evallib.comparison.contexts import locked_words
 from evallib.comparison.rows import Row
@@ -17,6 +17,7 @@ from evallib.desk.tables import base_folder
 from evallib.display import set_display
 from evallib.printing import interval, number
 from evallib.records import STRICT
+from evallib.stdout import counted
 from evallib.store.calibrations import read_calibrations
 from evallib.views.figures import Figures, load_figures
 
@@ -91,16 +92,16 @@ class ComparisonExhibits:
     def _about(self) -> About:
         summaries = [figures.summary() for figures in (self.a, self.b)]
         names = (f"A {self.found.a}", f"B {self.found.b}")
-        counts = "; ".join(f"{name}: {counts_words(one)}" for name, one in zip(names, summaries, strict=True))
+        each = (f"{name}: {counts_words(one)}" for name, one in zip(names, summaries, strict=True))
+        counts = "; ".join([counted(len(self.found.shared), "shared case"), *each])
         criteria = " and ".join(dict.fromkeys(str(one["origin"]["criteria"]) for one in summaries))
-        return About(self.found.view, self.found.label, counts, criteria, joined(self.found.captions))
+        suite = " and ".join(dict.fromkeys(one.suite for one in about(*summaries)))
+        return About(self.found.view, self.found.label, counts, criteria, joined(self.found.captions), suite)
 
     def _frame(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
         import pandas as pd
 
-        frame = pd.DataFrame(list(rows), columns=list(columns))
-        frame.attrs["caption"] = f"View {self._view}.\n{joined(self.found.captions)}"
-        return frame
+        return captioned(pd.DataFrame(list(rows), columns=list(columns)), said=[self._about])
 
 
 def _figures(row: Row) -> list[Any]:

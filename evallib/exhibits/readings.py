@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evallib.caption import captioned
 from evallib.charts import Drawing, about, rate_chart, show
 from evallib.concordance.audit import Audit, Rate, StratumAudit
 from evallib.concordance.concord import Concord
@@ -57,8 +58,7 @@ class ReadingExhibits:
         return show(rate_chart(self.review.audits, about=about(self.figures.summary())))
 
     def _captioned(self, frame: pd.DataFrame) -> pd.DataFrame:
-        frame.attrs["caption"] = self.figures.caption
-        return frame
+        return captioned(frame, [self.figures.summary()])
 
     def sentences(self) -> pd.DataFrame:
         """What each number licenses, in words."""

@@ -78,19 +78,20 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def overview_row(s: Mapping[str, Any]) -> dict[str, Any]:
-    """One view in one row: counts, pass rate with interval and bounds, mean score."""
+    """One view in one row: counts, and rates with their intervals and bounds."""
+    without = s["without_errors"]
     k = list(s["pass_at"])[-1]
     return {
         "view": heading(s),
         "passed": f"{round(s['pass_rate_micro'] * s['planned'])} of {s['planned']}",
         "cases": s["cases"],
-        "errors": s["errors"],
+        "without outcome": s["errors"],
         "pass rate": f"{number(s['pass_rate'])}{interval(s['pass_rate_interval'])}",
-        "without errors": number(s["without_errors"]["pass_rate"]),
+        "of those scored": f"{number(without['pass_rate'])}{interval(without['pass_rate_interval'])}",
         "bounds": interval(s["bounds"]).strip(),
-        f"pass@{k}": number(s["pass_at"][k]),
-        f"pass^{k}": number(s["pass_hat"][k]),
-        "mean score": number(s["score_mean"]),
+        f"pass@{k}": f"{number(s['pass_at'][k])}{interval(s['pass_at_interval'][k])}",
+        f"pass^{k}": f"{number(s['pass_hat'][k])}{interval(s['pass_hat_interval'][k])}",
+        "mean score": f"{number(s['score_mean'])}{interval(s['score_mean_interval'])}",
     }
 
 

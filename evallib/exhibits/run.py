@@ -10,9 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evallib.caption import joined
+from evallib.caption import captioned
 from evallib.charts import (
     Drawing,
+    Drawings,
     about,
     case_tiles,
     check_bars,
@@ -159,12 +160,23 @@ class Exhibits:
 
         return pd.concat([curves(figures.outcomes, whole_ks(k)) for figures in self.views], ignore_index=True)
 
-    def reliability(self, k: str = "", *, columns: int = 1) -> Drawing:
-        """pass@k against pass^k over k, meeting at the pass rate; `columns` panels, one per view, side by side."""
+    def reliability(self, view: str = "", *, k: str = "", columns: int = 1) -> Drawing:
+        """pass@k against pass^k over k, meeting at the pass rate, of every view or of one.
+
+        `columns` panels, one per view, stand side by side.
+        """
         import pandas as pd
 
         histogram = pd.concat([passes_histogram(figures.outcomes) for figures in self.views], ignore_index=True)
-        return show(reliability_chart(self._curves(k), histogram, about=about(*self._summaries), columns=columns))
+        curves, most, said = self._curves(k), int(histogram["cases"].max()), self._summaries
+        if view:
+            said, name = [self._summary(view)], self.view(view).view
+            curves, histogram = (frame[frame["view"] == name] for frame in (curves, histogram))
+        return show(reliability_chart(curves, histogram, about=about(*said), columns=columns, most=most))
+
+    def each_view(self, chart: str, **given: str) -> Drawings:
+        """The chart of that name of each view, in scales that can be compared."""
+        return Drawings(tuple(getattr(self, chart)(figures.view, **given) for figures in self.views))
 
     def cases(self, view: str = STRICT) -> pd.DataFrame:
         """One row per case of a view: samples, passes, errors, scores."""
@@ -196,7 +208,8 @@ class Exhibits:
 
     def usage(self) -> Drawing:
         """Seconds, tokens and cost of the samples; the same in every view."""
-        frame = spending(self.run.samples)
+        model = str(self.run.plan["target"].get("model") or "")
+        frame = spending(self.run.samples, model, self.views[0].prices)
         return show(usage_chart(spread_bins(frame), spread_points(frame), about=about(self._summaries[0])))
 
     def story(self) -> pd.DataFrame:
@@ -218,9 +231,7 @@ class Exhibits:
         return show(case_tiles(cases, marks, floor=floor, about=about(self._summary(view)), note=note))
 
     def _captioned(self, frame: pd.DataFrame, view: str = "") -> pd.DataFrame:
-        """The frame with the caption of its figures, which `table_html` writes below it."""
-        frame.attrs["caption"] = self._summary(view)["caption"] if view else self._caption
-        return frame
+        return captioned(frame, [self._summary(view)] if view else self._summaries)
 
     def entries(self) -> pd.DataFrame:
         """One row per rescoring of the run: who, when, why, and how many verdicts were recomputed or carried."""
@@ -259,10 +270,6 @@ class Exhibits:
     @cached_property
     def _summaries(self) -> list[dict[str, Any]]:
         return [figures.summary() for figures in self.views]
-
-    @property
-    def _caption(self) -> str:
-        return joined([s["caption"] for s in self._summaries])
 
     def _summary(self, view: str) -> dict[str, Any]:
         return self._summaries[self.views.index(self.view(view))]

@@ -60,7 +60,10 @@ def coverage_rule(
 
 
 def errors_rule(most: float, samples: Sequence[Row]) -> Rule:
-    """At most this share of the planned samples are errors, which are not the target's doing."""
+    """At most this share of the planned samples are errors, which are not the target's doing.
+
+    A sample for which a verdict could not be had has no outcome either and is no error: the reason counts it apart.
+    """
     wrong = [row for row in samples if row["status"] == "error"]
     if not samples:
         return Rule("errors", passed=False, reason="no sample was planned", detail={"threshold": most})
@@ -71,7 +74,11 @@ def errors_rule(most: float, samples: Sequence[Row]) -> Rule:
     names = [f"{name_of(row)} {row['sample_status']}" for row in wrong]
     reason = f"{len(wrong)} of {len(samples)} planned samples are errors: {value}, {'at most' if passed else 'above'} "
     detail = {"share": share, "threshold": most, "kinds": dict(sorted(kinds.items()))}
-    return Rule("errors", passed=passed, reason=f"{reason}{limit}{f' ({listed(names)})' * bool(names)}", detail=detail)
+    reason += limit + (f" ({listed(names)})" if names else "")
+    if others := len(samples) - len(scored_rows(samples)) - len(wrong):
+        reason += f"; {others} more without an outcome, for want of a verdict, are no errors"
+        reason = reason.replace("are no errors", "is no error") if others == 1 else reason
+    return Rule("errors", passed=passed, reason=reason, detail=detail)
 
 
 def _problems(

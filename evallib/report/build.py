@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from evallib._assets import notebook
 from evallib.caption import joined, short
-from evallib.costs import costs_of
 from evallib.errors import IncompleteError, InfrastructureError, InputError
-from evallib.prices import prices_for
+from evallib.gate import Decision
+from evallib.prices import PRICES
 from evallib.printing import corrected_words, interval, number
 from evallib.report.junit import junit_xml
 from evallib.report.kernel import execute, one_kernel, read_notebook
@@ -66,10 +67,12 @@ class ReportOrder:
     parameters: Mapping[str, str] = field(default_factory=dict)
     cell_seconds: int = 600
     """How long one cell may take."""
+    prices: Path | None = None
+    """A table of prices; that of the data folder, where there is one, unless another is named."""
 
     def opened(self) -> list[Figures]:
         """The views of the run, strict first."""
-        return load_views(self.reference, self.data, self.adjudications)
+        return load_views(self.reference, self.data, self.adjudications, prices=self.prices)
 
 
 def build_report(order: ReportOrder, kernel: AsyncKernelManager | None = None) -> Path:
@@ -90,15 +93,16 @@ def build_report(order: ReportOrder, kernel: AsyncKernelManager | None = None) -
         for old in report_files(path):  # whatever stops this one, nobody takes them for it
             old.unlink(missing_ok=True)
         try:
-            with contextlib.nullcontext(kernel) if kernel else one_kernel() as shared:
+            with _priced(order.prices), contextlib.nullcontext(kernel) if kernel else one_kernel() as shared:
                 sections = list(_executed(planned, run.id, order.cell_seconds, shared))
         except InfrastructureError as error:
-            _write_for_ci(opened, out, order.data, failed=f"The report failed, and there is no page: {error}")
+            _write_for_ci(opened, out, failed=f"The report failed, and there is no page: {error}")
             raise
-        _write_for_ci(opened, out, order.data)
+        _write_for_ci(opened, out)
         lines = [_view_line(figures) for figures in opened]
         minded, of = notices(opened[0].views[0]), joined([short(figures.summary()) for figures in opened])
-        page = html_page(run.id, lines, sections, notices=minded, caption=of)
+        decided = _decided(opened[0].decision())
+        page = html_page(run.id, lines, sections, decision=decided, notices=minded, caption=of)
         replace_file(path, page.encode())
         return path
 
@@ -108,12 +112,12 @@ def report_files(page: Path) -> list[Path]:
     return [page, *(page.with_name(f"{page.stem}.{end}") for end in ("md", "junit.xml", "json"))]
 
 
-def _write_for_ci(opened: Sequence[Figures], out: Path, data: Path, *, failed: str = "") -> None:
+def _write_for_ci(opened: Sequence[Figures], out: Path, *, failed: str = "") -> None:
     """The summary, the tests and the figures, each whole or not at all; `failed`: why there is no page."""
     name = opened[0].views[0].run.id
     replace_file(out / f"{name}.md", markdown_summary(opened, failed).encode())
     replace_file(out / f"{name}.junit.xml", junit_xml(opened[0], failed).encode())
-    figures = json.dumps(_figures(opened, data, failed), indent=1, ensure_ascii=False, allow_nan=False)
+    figures = json.dumps(_figures(opened, failed), indent=1, ensure_ascii=False, allow_nan=False)
     replace_file(out / f"{name}.json", f"{figures}\n".encode())
 
 
@@ -127,14 +131,9 @@ def _write_unfinished(run: Run, out: Path) -> NoReturn:
     raise IncompleteError(f"run {run.id!r}: {unfinished_words(run)} {page} says so")
 
 
-def _figures(opened: Sequence[Figures], data: Path, failed: str) -> dict[str, Any]:
+def _figures(opened: Sequence[Figures], failed: str) -> dict[str, Any]:
     """What `metrics --json` and `gate --json` print of strict, then of every later view."""
-    prices = prices_for(None, data)
-    costs = [{"cost": costs_of([one.views[0].run], prices).as_json()} for one in opened]
-    both = [
-        {"metrics": one.summary() | cost, "gate": one.decision().as_json()}
-        for one, cost in zip(opened, costs, strict=True)
-    ]
+    both = [{"metrics": one.summary(), "gate": one.decision().as_json()} for one in opened]
     view = opened[0].views[0]
     minded = [*([failed] if failed else []), *notices(view)]
     return {"run": view.run.id, "notices": minded, **both[0], "later_views": both[1:]}
@@ -158,6 +157,19 @@ def _planned(order: ReportOrder, opened: Sequence[Figures]) -> list[_Planned]:
 
 
 @contextlib.contextmanager
+def _priced(prices: Path | None) -> Iterator[None]:
+    """The notebooks' kernel takes prices from this file, as whoever starts it by hand may ask with the same name."""
+    before = os.environ.get(PRICES)
+    try:
+        if prices:
+            os.environ[PRICES] = str(prices.resolve())
+        yield
+    finally:
+        os.environ.pop(PRICES, None)
+        os.environ |= {PRICES: before} if before else {}
+
+
+@contextlib.contextmanager
 def _taken_back(folder: Path) -> Iterator[None]:
     """The folder of the executed copies; gone again, where this made it, when a notebook refuses its parameters."""
     made = [place for place in (folder, *folder.parents) if not place.exists()]
@@ -172,19 +184,28 @@ def _taken_back(folder: Path) -> Iterator[None]:
         raise
 
 
+def _decided(decision: Decision) -> tuple[str, str]:
+    """The word of the gate, and whether it decides a release and by which rules."""
+    blocked = ", ".join(rule.rule for rule in decision.rules if not rule.passed)
+    kind = f"no release decision: {decision.why_no_release}" if decision.why_no_release else "the release decision"
+    return decision.decision, f"{f'by {blocked}; ' if blocked else ''}{kind}"
+
+
 def _view_line(figures: Figures) -> ViewLine:
-    """The headline of one view: pass rate with interval and counts, and what the gate says of it."""
-    summary, decision = figures.summary(), figures.decision()
-    passed = round(summary["pass_rate_micro"] * summary["planned"])
-    rate = f"pass rate {number(summary['pass_rate'])}{interval(summary['pass_rate_interval'])}"
-    label = figures.label
-    why = "" if label else f": {decision.why_no_release}"
-    kind = "the release decision" if decision.release_decision else f"no release decision{why}"
-    errors = f", errors: {summary['errors']}" if summary["errors"] else ""
-    if "corrected" in summary:
-        rate += f" (corrected by reading: {corrected_words(summary['corrected'])})"
-    said = f"{rate}, {passed} of {summary['planned']} samples passed{errors}; gate {decision.decision} ({kind})"
-    return ViewLine(figures.view, said, label)
+    """One view: pass rate with interval and counts, and what the gate says of it."""
+    summary, rate = figures.summary(), figures.summary()["pass_rate_interval"]
+    k = list(summary["pass_at"])[-1]
+    cells = {
+        "pass rate, 95 %": f"{number(summary['pass_rate'])}{interval(rate)}",
+        "samples passed": f"{round(summary['pass_rate_micro'] * summary['planned'])} of {summary['planned']}",
+        "without outcome": str(summary["errors"]),
+        f"pass@{k}": f"{number(summary['pass_at'][k])}{interval(summary['pass_at_interval'][k])}",
+        f"pass^{k}": f"{number(summary['pass_hat'][k])}{interval(summary['pass_hat_interval'][k])}",
+        "mean score": f"{number(summary['score_mean'])}{interval(summary['score_mean_interval'])}",
+        "gate": figures.decision().decision,
+    }
+    remark = f"corrected by reading: {corrected_words(summary['corrected'])}" if "corrected" in summary else ""
+    return ViewLine(figures.view, figures.label, cells, remark, [summary["pass_rate"], *(rate or ())])
 
 
 def _name(run: Run, data: Path) -> str:

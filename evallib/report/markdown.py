@@ -60,14 +60,15 @@ def _views(figures: Sequence[Figures]) -> Iterator[str]:
         ]
         for one in summaries
     ]
-    yield from _table(["view", "samples passed", "pass rate", "errors", "pass@k", "pass^k"], rows)
+    yield from _table(["view", "samples passed", "pass rate", "without outcome", "pass@k", "pass^k"], rows)
 
 
 def _ends(summary: Mapping[str, Any]) -> list[str]:
     k = next(reversed(summary["pass_at"]), None)
     if k is None:
         return ["—", "—"]
-    return [f"{number(summary[name][k])} (k={k})" for name in ("pass_at", "pass_hat")]
+    ends = ((number(summary[name][k]), interval(summary[f"{name}_interval"][k])) for name in ("pass_at", "pass_hat"))
+    return [f"{shown}{between} (k={k})" for shown, between in ends]
 
 
 def _rules(strict: Figures) -> Iterator[str]:

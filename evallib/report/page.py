@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,8 +22,8 @@ __all__ = ["Section", "ViewLine", "clean_html", "clean_svg", "html_page", "noteb
 
 # fmt: off
 _TAGS = frozenset({
-    "b", "blockquote", "br", "caption", "code", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "li", "ol",
-    "p", "pre", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "b", "blockquote", "br", "caption", "code", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i",
+    "li", "ol", "p", "pre", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
 })
 # fmt: on
 _SILENT = frozenset({"script", "style", "template", "title", "iframe", "object", "svg", "math"})
@@ -36,7 +36,12 @@ _SHAPES = frozenset({
     "polygon", "polyline", "rect", "stop", "svg", "text", "tspan", "title",
 })
 # fmt: on
-_CAPTION = re.compile("<caption>(.*?)</caption>", re.DOTALL)
+_ROWS = re.compile(r"<tr>(.*?)</tr>", re.DOTALL)
+_CELLS = re.compile(r"<(t[hd])>(.*?)</\1>", re.DOTALL)
+_BESIDE = 60
+"""Characters that a phone shows beside one another; the cells of wider tables stand below one another there."""
+_LONG = 24
+"""Characters of a column's name that stand beside its cells there; a longer one stands above."""
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -50,12 +55,17 @@ class Section:
 
 
 class ViewLine(NamedTuple):
-    """What the top of the page says of one view."""
+    """What the top of the page says of one view: a row of its table."""
 
     name: str
-    said: str
     label: str
     """The words every figure of the view carries; empty for strict."""
+    cells: Mapping[str, str]
+    """By the heads of their columns; the first is the pass rate."""
+    remark: str
+    """What stands below the pass rate."""
+    places: Sequence[float]
+    """The pass rate and the ends of its interval, where it has one: what the bar beside it shows."""
 
 
 class _Cleaner(HTMLParser):
@@ -137,21 +147,45 @@ def _keep_attribute(element: ET.Element, name: str, value: str, prefix: str) -> 
 
 
 def notebook_html(section: Section, said: set[str] | None = None) -> str:
-    """Cells of an executed notebook: sentences, folded code, outputs.
+    """Cells of an executed notebook: sentences and outputs, and at the end all its code, folded.
+
+    A printed page unfolds the first caption, so that a section torn out says in full what its figures are of.
 
     Cells tagged `lab` speak to somebody who sits before the notebook and are left out; those tagged `optional`, a
-    sentence and its table, where the table has nothing to show. `said` holds the sentences that
-    stand on the page already: the notebooks share some, and a page says each once.
+    sentence and its table, where the table has nothing to show. `said` holds the sentences and tables that stand on the
+    page already: the notebooks share some, and a page shows each once; a sentence goes with its table.
     """
     said = set() if said is None else said
-    parts = []
+    parts: list[str] = []
+    code: list[str] = []
     for place, cell in enumerate(section.notebook.cells):
         tags = cell.metadata.get("tags", [])
         if "lab" in tags or cell.source in said or ("optional" in tags and _shows_nothing(section.notebook, place)):
             continue
-        parts.append(_cell(cell, f"{section.name}-{place}-", said))
-        said |= {cell.source} if cell.cell_type == "markdown" else set()
-    return "\n".join(parts)
+        if cell.cell_type == "markdown":
+            parts.append(_said(cell.source))
+            said.add(cell.source)
+        elif shown := _cell(cell, f"{section.name}-{place}-"):
+            code.append(cell.source)
+            if shown not in said:
+                parts.append(shown)
+            elif parts and parts[-1].startswith(_SAID):
+                parts.pop()
+            said.add(shown)
+    folded = html.escape("\n\n".join(code))
+    fold = f'<details class="code"><summary>code of this section</summary><pre>{folded}</pre></details>'
+    page = "\n".join([*parts, *([fold] if code else [])])
+    return page.replace("<caption><details>", '<caption><details class="full">', 1)
+
+
+_SAID = '<div class="said">'
+
+
+def _said(source: str) -> str:
+    from nbconvert.filters import markdown2html
+
+    words = clean_html(markdown2html(source)).replace("¶</h", "</h")  # its link is not in the list
+    return f"{_SAID}{words}</div>"
 
 
 def _shows_nothing(notebook: NotebookNode, place: int) -> bool:
@@ -161,24 +195,21 @@ def _shows_nothing(notebook: NotebookNode, place: int) -> bool:
     return not any("<td" in table and "<th>nothing to show</th>" not in table for table in tables)
 
 
-def _cell(cell: NotebookNode, prefix: str, said: set[str]) -> str:
-    if cell.cell_type == "markdown":
-        from nbconvert.filters import markdown2html
-
-        words = clean_html(markdown2html(cell.source)).replace("¶</h", "</h")  # its link is not in the list
-        return f'<div class="said">{words}</div>'
-    if cell.cell_type != "code" or "injected-parameters" in cell.metadata.get("tags", []):  # this machine's paths
+def _cell(cell: NotebookNode, prefix: str) -> str:
+    """What a cell of code put out; several pictures stand side by side where there is room."""
+    tags = cell.metadata.get("tags", [])
+    if cell.cell_type != "code" or "injected-parameters" in tags:  # this machine's paths
         return ""
-    shown = "\n".join(_output(output, f"{prefix}{place}-", said) for place, output in enumerate(cell.outputs))
-    if not shown:
-        return ""
-    if "folded" in cell.metadata.get("tags", []):
+    outputs = [_output(output, f"{prefix}{place}-") for place, output in enumerate(cell.outputs)]
+    shown = "\n".join(outputs)
+    if sum(one.startswith("<figure") for one in outputs) > 1:
+        shown = f'<div class="charts">{shown}</div>'
+    if shown and "folded" in tags:
         shown = f'<details class="shown"><summary>show</summary>{shown}</details>'
-    code = f'<details class="code"><summary>code</summary><pre>{html.escape(cell.source)}</pre></details>'
-    return f"{shown}\n{code}"
+    return shown
 
 
-def _output(output: NotebookNode, prefix: str, said: set[str]) -> str:
+def _output(output: NotebookNode, prefix: str) -> str:
     if output.output_type == "stream":
         return _plain(output.text) if output.name == "stdout" else ""
     data: Mapping[str, Any] = output.get("data", {})
@@ -187,26 +218,36 @@ def _output(output: NotebookNode, prefix: str, said: set[str]) -> str:
         picture = clean_svg(_text(data["image/svg+xml"]), prefix)
         return f'<figure role="img" aria-label="{html.escape(plain, quote=True)}">{picture}</figure>'
     if "text/html" in data:
-        table = _caption_once(clean_html(_text(data["text/html"])), said)
-        return f'<div class="table{" numbered" * _is_numbered(table)}">{table}</div>'
+        return _table(clean_html(_text(data["text/html"])))
     return _plain(plain)
 
 
-def _caption_once(table: str, said: set[str]) -> str:
-    """A caption that stands on the page already is cut to what its figures are of."""
-    caption = _CAPTION.search(table)
-    if caption is None:
-        return table
-    if caption[1] not in said:
-        said.add(caption[1])
-        return table
-    short = [_first_sentence(line) for line in caption[1].split("<br>") if "view " in line]
-    cut = "<br>".join([*short, "In full above."])
-    return f"{table[: caption.start(1)]}{cut}{table[caption.end(1) :]}"
+def _table(table: str) -> str:
+    """A table in a box that scrolls; a wide one whose cells name their columns, for screens that stack them."""
+    head, body, rest = table.partition("<tbody>")
+    heads = [words for _, words in _CELLS.findall(head)]
+    wide = len(heads) > 2 and _least_width(heads, rest) > _BESIDE and head.count("<tr>") == 1
+    names = " ".join([" numbered"] * _is_numbered(table) + [" stack"] * wide)
+    rows = _ROWS.sub(lambda row: _named(row, heads), rest) if wide else rest
+    return f'<div class="table{names}">{head}{body}{rows}</div>'
 
 
-def _first_sentence(line: str) -> str:
-    return f"{line.partition('. ')[0].removesuffix('.')}."
+def _least_width(heads: Sequence[str], body: str) -> int:
+    """How many characters side by side the columns need: each its longest word, and a gap."""
+    rows = [heads, *([text for _, text in _CELLS.findall(row)] for row in _ROWS.findall(body))]
+    columns = zip(*(row for row in rows if len(row) == len(heads)), strict=True)
+    return sum(2 + max((len(word) for cell in column for word in cell.split()), default=0) for column in columns)
+
+
+def _named(row: re.Match[str], heads: Sequence[str]) -> str:
+    cells = zip(_CELLS.findall(row[1]), heads, strict=False)
+    return f"<tr>{''.join(_named_cell(tag, text, of) for (tag, text), of in cells)}</tr>"
+
+
+def _named_cell(tag: str, text: str, of: str) -> str:
+    """A cell with its column's name, of text that was cleaned."""
+    long = ' class="long"' if len(of) > _LONG else ""
+    return f'<{tag} data-of="{html.escape(html.unescape(of), quote=True)}"{long}>{text}</{tag}>'
 
 
 def _text(value: str | Sequence[str]) -> str:
@@ -228,12 +269,15 @@ def html_page(
     views: Sequence[ViewLine],
     sections: Iterable[Section],
     *,
+    decision: tuple[str, str] = ("", ""),
     notices: Sequence[str] = (),
     caption: str = "",
 ) -> str:
-    """The whole page: what must be minded, one line for each view, what they are of, then the sections."""
+    """The whole page: the decision and why, what must be minded, a row for each view, their caption, the sections."""
     of = "<br>".join(html.escape(line) for line in caption.split("\n"))
-    parts, said = list(sections), {of}
+    word, why = map(html.escape, decision)
+    said: set[str] = set()
+    parts = list(sections)
     links = " ".join(f'<a href="#{html.escape(part.name)}">{html.escape(part.name)}</a>' for part in parts)
     bodies = "\n".join(
         f'<section id="{html.escape(part.name)}">\n{notebook_html(part, said)}\n</section>' for part in parts
@@ -254,8 +298,9 @@ def html_page(
 <header>
 <p class="kind">evallib report</p>
 <p class="title">{html.escape(title)}</p>
+{f'<p class="decision"><b class="{word}">{word}</b> {why}</p>' if word else ""}
 {"".join(f'<p class="notice" role="note">{html.escape(one)}</p>' for one in notices)}
-<ul class="views">{"".join(_view(view) for view in views)}</ul>
+{_views(views) if views else ""}
 <p class="caption">{of}</p>
 <nav>{links}</nav>
 </header>
@@ -267,6 +312,24 @@ def html_page(
 """
 
 
-def _view(view: ViewLine) -> str:
+def _views(views: Sequence[ViewLine]) -> str:
+    """A row for each view, with a bar from 0 to 1 for its pass rate and interval."""
+    heads = ["view", *dict.fromkeys(head for view in views for head in view.cells)]
+    head = "".join(f"<th>{html.escape(one)}</th>" for one in heads)
+    rows = "".join(f"<tr>{''.join(_view(view, heads))}</tr>" for view in views)
+    return f'<div class="table views stack"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+
+
+def _view(view: ViewLine, heads: Sequence[str]) -> Iterator[str]:
     label = f" <em>{html.escape(view.label)}</em>" if view.label else ""
-    return f"<li><b>{html.escape(view.name)}</b>{label} <span>{html.escape(view.said)}</span></li>"
+    yield f'<th data-of="view">{html.escape(view.name)}{label}</th>'
+    below = _bar(*view.places) + (f"<small>{html.escape(view.remark)}</small>" if view.remark else "")
+    for head in heads[1:]:
+        words = html.escape(view.cells.get(head, "")).replace(", ", ",&nbsp;")  # an interval stays in one line
+        yield _named_cell("td", f"{words}{below}", html.escape(head))
+        below = ""
+
+
+def _bar(rate: float, low: float | None = None, high: float | None = None) -> str:
+    line = "" if low is None or high is None else f'<i style="left:{low:.1%};width:{high - low:.1%}"></i>'
+    return f'<span class="bar">{line}<b style="left:{rate:.1%}"></b></span>'

@@ -21,7 +21,9 @@ from evallib.checks.judge import Judge
 from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
 from evallib.records import Sample, canonical_json
-from evallib.selfchecks.spelling import likely_slips, misspelt_entities, misspelt_names, stray_values, unechoed_words
+from evallib.selfchecks.declared import loose_aliases, loose_entities, loose_returns, strange_patterns
+from evallib.selfchecks.showing import stray_values, unechoed_words, unshown_wordings
+from evallib.selfchecks.spelling import likely_slips, misspelt_declarations, misspelt_names
 from evallib.sense import raw_range
 from evallib.stdout import counted
 from evallib.suite import Suite
@@ -53,25 +55,37 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
     """Everything that reads wrong; `prompts` are the agent's own, beside the suite's system prompt."""
     if suite.recorded:
         return Findings((), ())
-    problems = list(_applies_to_nothing(suite))
+    checks = [(case, check) for case in suite.cases for check in _checks(suite, case)]
+    problems = [*_applies_to_nothing(suite), *loose_returns(suite), *strange_patterns(suite)]
+    problems += loose_aliases(suite, {tool for _, c in checks if isinstance(c, ToolCheck) for tool in c.named_tools()})
+    problems += [said for case, check in checks for said in loose_entities(case, check)]
+    stray = [one for _, check in checks for one in stray_values(suite, check)]
+    problems += [said for said, wrong in stray if wrong]
     problems += [
         problem
         for case in suite.cases
-        for problem in (*_guarded_not_required(case), *_only_judged(suite, case), *_no_writes(suite, case))
+        for problem in (
+            *_guarded_not_required(case),
+            *_only_judged(suite, case),
+            *_no_writes(suite, case),
+            *_unguarded(suite, case),
+        )
     ]
     warnings = [
         text
         for case in suite.cases
         for text in (
             *_contradicted(suite, case), *_echoed(suite, case), *_memorised(case, (suite.system, *prompts)),
-            *_undeclared_tools(suite, case), *stray_values(suite, _checks(suite, case)),
+            *_undeclared_tools(suite, case),
         )
     ]  # fmt: skip
-    written = [(check, f"check {check.id!r} of case {case.id!r}", text) for case in suite.cases
-               for check in _checks(suite, case) for text in _patterns(check)]  # fmt: skip
+    warnings += [said for said, wrong in stray if not wrong]
+    written = [(check, f"check {check.id!r} of case {case.id!r}", text) for case, check in checks
+               for text in _patterns(check)]  # fmt: skip
     phrases = [(where, text) for check, where, text in written if check.check in _PHRASES]
     problems += _misspelt(suite, [(where, text) for _, where, text in written], phrases)
     problems += unechoed_words(suite, [one for case in suite.cases for one in _told_by_nothing(suite, case)])
+    problems += unshown_wordings(suite, checks)
     warnings += [*_missed_by_nothing(suite), *_unread_keys(suite)]
     return Findings(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(warnings)))
 
@@ -92,7 +106,7 @@ def _misspelt(suite: Suite, criteria: Sequence[tuple[str, str]], phrases: Sequen
     """Likely slips, each told once: as one in a name where it is one."""
     names = list(misspelt_names(suite, phrases))
     told = tuple(problem.partition(" stands nowhere else")[0] for problem in names)
-    yield from names or misspelt_entities(suite, criteria)
+    yield from names or misspelt_declarations(suite, criteria)
     yield from (slip for slip in likely_slips(suite, criteria) if not slip.startswith(told))
 
 
@@ -139,6 +153,16 @@ def _no_writes(suite: Suite, case: Case) -> Iterator[str]:
                     f"case {case.id!r}: check {check.id!r} expects the write {write.tool!r}, which `tools` does not "
                     "declare as one; add `write: true`"
                 )
+
+
+def _unguarded(suite: Suite, case: Case) -> Iterator[str]:
+    """Calls that must be left open, of a tool which the suite declares as one that runs at once."""
+    for tool, _ in _left_open(list(_checks(suite, case))):
+        if tool in suite.tools and not suite.tools[tool].guarded:
+            yield (
+                f"case {case.id!r}: must leave {tool!r} open for approval, which `tools` does not declare as guarded; "
+                "add `guarded: true`"
+            )
 
 
 def _missed_by_nothing(suite: Suite) -> Iterator[str]:

@@ -6,24 +6,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from evallib.checks.base import Check
-from evallib.checks.exposure import exposures
-from evallib.checks.policy import inflections
 from evallib.records import canonical_json
 from evallib.suite import Suite
 
-__all__ = ["likely_slips", "misspelt_entities", "misspelt_names", "stray_values", "unechoed_words"]
+__all__ = ["compounds", "is_one_slip_off", "likely_slips", "misspelt_declarations", "misspelt_names", "written"]
 
 _WORD = re.compile(r"(?<![A-Za-z])(?<!--)[A-Za-z]{5,}")
 """Five letters and more, and no option of a command line."""
 _COMPOUND = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9]+(?:[-_.]?[A-Za-z0-9]+)*")
 """A word with signs inside it too, as in seat-map."""
-_LITTLE = frozenset(
-    ("the", "and", "any", "all", "for", "its", "not", "our", "she", "that", "them", "then", "they", "this", "those",
-     "with", "you", "your", "from", "into", "onto", "out", "off", "his", "her", "has", "have", "had", "was", "were",
-     "been", "are", "will", "can", "may")
-)  # fmt: skip
-"""Words of every text, whose spelling nothing has to show."""
 _ENDINGS = ("", "d", "e", "ed", "er", "es", "ing", "ly", "n", "r", "s", "t", "y")
 _SPELT_BOTH_WAYS = (
     ("our", "or"),
@@ -45,9 +36,9 @@ def likely_slips(suite: Suite, criteria: Sequence[tuple[str, str]]) -> Iterator[
     out (seatmap, seat-map). Endings of one word (disable, disabled) and spellings of two countries are none; nor is a
     word that a probe holds, or two that one check looks for (woman, women).
     """
-    written = _written(suite)
-    counts = Counter(_words(written))
-    joined = {_squeezed(word): word for word in _compounds(written) if not word.isalpha()}
+    said = written(suite)
+    counts = Counter(_words(said))
+    joined = {_squeezed(word): word for word in compounds(said) if not word.isalpha()}
     near: dict[str, set[str]] = defaultdict(set)
     for word in counts:
         for shape in _shapes(word):
@@ -65,50 +56,37 @@ def likely_slips(suite: Suite, criteria: Sequence[tuple[str, str]]) -> Iterator[
                 yield f"{where}: {word!r} stands nowhere else; if not {meant[0]!r} is meant, show so with a probe"
 
 
-def unechoed_words(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Words of criteria, given as (where, text), that nothing else in the suite says in any form.
-
-    For forbidden phrases and the other wordings of a fact: nothing that a check is shown could tell such a word from
-    a slip of the pen, which would forbid, or accept, what nobody writes.
-    """
-    counts = Counter(_any_words(_written(suite)))
-    of_form: dict[str, set[str]] = defaultdict(set)
-    for word in counts.keys() - _LITTLE:
-        for form in inflections(word):
-            of_form[form].add(word)
-    for where, text in criteria:
-        alone = []
-        for word in (one for one in dict.fromkeys(_any_words(text)) if one not in _LITTLE):
-            others = {word} | (inflections(word) & counts.keys()) - _LITTLE | of_form[word]
-            if sum(counts[other] for other in others) < 2:
-                alone.append(word)
-        if alone:
-            told = ", ".join(map(repr, alone))
-            yield (
-                f"{where}: {told} of {text!r} stands nowhere else, so that a slip in it would not be seen; say it in "
-                "your own words in a probe"
-            )
-
-
-def misspelt_entities(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Names of the vocabulary that stand nowhere else, while the suite speaks of something one slip away from them."""
-    names = {name.lower(): kind for kind, one in suite.vocabulary.items() for name in (*one.names, *one.reserved)}
-    counts = Counter(_compounds(_written(suite))) if names else Counter[str]()
+def misspelt_declarations(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Names of the vocabulary, tools and arguments that stand nowhere else, beside something one slip away."""
+    names = _declared(suite)
+    counts = Counter(compounds(written(suite))) if names else Counter[str]()
     # What a probe says is meant as it stands, and what stands once, in a criterion, may be the slip.
-    said = Counter(_compounds(_written(suite.model_copy(update={"probes": ()})))) if names else Counter[str]()
-    sought = {word for _, text in criteria for word in _compounds(text)}
+    said = Counter(compounds(written(suite.model_copy(update={"probes": ()})))) if names else Counter[str]()
+    sought = {word for _, text in criteria for word in compounds(text)}
     spoken_of = {word for word, times in said.items() if word not in names and (times > 1 or word not in sought)}
-    for name, kind in names.items():
-        meant = [word for word in sorted(spoken_of) if _is_one_slip_off(word, name)]
-        if counts[name] < 2 and meant:
+    for name, (where, kind) in names.items():
+        meant = [word for word in sorted(spoken_of) if is_one_slip_off(word, name)] if counts[name] < 2 else []
+        if meant:
             yield (
-                f"vocabulary: the {kind} {name!r} stands nowhere else, and the suite speaks of {meant[0]!r}; correct "
+                f"{where}: the {kind} {name!r} stands nowhere else, and the suite speaks of {meant[0]!r}; correct "
                 "it, or show with a probe that it is meant"
             )
 
 
-def _is_one_slip_off(word: str, name: str) -> bool:
-    return len(name) > 4 and re.sub(r"\d", "0", word) != re.sub(r"\d", "0", name) and _is_slip(word, name)
+def _declared(suite: Suite) -> dict[str, tuple[str, str]]:
+    """Name in lower case to where it is declared, and what it is."""
+    found = {argument.lower(): ("tools", f"argument of {tool!r}") for tool, one in suite.tools.items()
+             for argument in one.arguments}  # fmt: skip
+    found |= {tool.lower(): ("tools", "tool") for tool in suite.tools}
+    for kind, one in suite.vocabulary.items():
+        found |= {name.lower(): ("vocabulary", kind) for name in (*one.names, *one.reserved)}
+    return found
+
+
+def is_one_slip_off(word: str, name: str) -> bool:
+    """Whether a slip, of any letter where the name has signs in it, makes `name` of `word`; other digits do not."""
+    same = re.sub(r"\d", "0", word) == re.sub(r"\d", "0", name)
+    return len(name) > 4 and not same and _is_slip(word, name, anywhere=not name.isalpha())
 
 
 def misspelt_names(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -118,9 +96,9 @@ def misspelt_names(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterato
     digits are another name, and what stands elsewhere in the suite, as in a probe, is meant.
     """
     names = {name.lower() for kind in suite.vocabulary.values() for name in (*kind.names, *kind.reserved)}
-    counts = Counter(_compounds(_written(suite))) if names else Counter[str]()
+    counts = Counter(compounds(written(suite))) if names else Counter[str]()
     for where, text in criteria if names else ():
-        for word in dict.fromkeys(_compounds(text)):
+        for word in dict.fromkeys(compounds(text)):
             meant = [name for name in sorted(names - {word}) if counts[word] < 2 and _is_misspelt(word, name)]
             if meant and word not in names:
                 yield (
@@ -139,11 +117,13 @@ def _squeezed(word: str) -> str:
     return re.sub(r"[-_.]", "", word)
 
 
-def _written(suite: Suite) -> str:
+def written(suite: Suite) -> str:
+    """All that stands in a suite, as one text."""
     return canonical_json(suite.model_dump(mode="json", by_alias=True))
 
 
-def _compounds(text: str) -> list[str]:
+def compounds(text: str) -> list[str]:
+    """The words of a text in lower case, those with signs inside them whole."""
     return [word.lower() for word in _COMPOUND.findall(re.sub(r"\\+[A-Za-z]", " ", text))]
 
 
@@ -152,20 +132,18 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(plain)]
 
 
-def _any_words(text: str) -> list[str]:
-    return [word.lower() for word in re.findall(r"[A-Za-z]{3,}", re.sub(r"\\+[A-Za-z]", " ", text))]
-
-
 def _shapes(word: str) -> set[str]:
     """The word, and the word without one letter: two that are one slip apart share a shape."""
     return {word, *(word[:at] + word[at + 1 :] for at in range(1, len(word)))}
 
 
-def _is_slip(word: str, other: str) -> bool:
-    if abs(len(word) - len(other)) > 1 or word[0] != other[0] or _is_same_word(word, other):
+def _is_slip(word: str, other: str, *, anywhere: bool = False) -> bool:
+    if abs(len(word) - len(other)) > 1 or not (anywhere or word[0] == other[0]) or _is_same_word(word, other):
         return False
     at = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
     rests = (word[at:], other[at:])
+    if len(word) == len(other) < 6 and rests[0][1:] == rests[1][1:]:
+        return False  # five letters, one of them another: bring and being are two words
     tried = ((rests[0][1:], rests[1]), (rests[0], rests[1][1:]), (rests[0][1:], rests[1][1:]))
     exchanged = sorted(rests[0][:2]) == sorted(rests[1][:2]) and rests[0][2:] == rests[1][2:]
     return exchanged or any(one == two for one, two in tried)
@@ -176,20 +154,3 @@ def _is_same_word(word: str, other: str) -> bool:
     if stem > 2 and word[stem:] in _ENDINGS and other[stem:] in _ENDINGS:
         return True
     return any(word.replace(one, two) == other.replace(one, two) for one, two in _SPELT_BOTH_WAYS)
-
-
-def stray_values(suite: Suite, checks: Iterable[Check]) -> Iterator[str]:
-    """Values that must not be given away, and that nothing the target can read holds."""
-    for check in checks:
-        values: Sequence[str] = getattr(check, "values", ()) if check.check == "safety" else ()
-        for value in values if not suite.knowledge else ():
-            if not any(any(True for _ in exposures(text, value)) for text in _readable(suite)):
-                yield f"check {check.id!r}: nothing the target is asked or given holds {value!r}; mind its spelling"
-
-
-def _readable(suite: Suite) -> Iterator[str]:
-    yield suite.system
-    for case in suite.cases:
-        yield from (step.sent for step in case.steps)
-    for tool in suite.tools.values():
-        yield canonical_json(tool.model_dump(mode="json"))

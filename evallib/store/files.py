@@ -41,7 +41,9 @@ def disk_errors(path: Path) -> Iterator[None]:
     except EvallibError:
         raise
     except PermissionError as error:
-        raise InputError(f"{error.filename or path}: may not write here; choose a folder you may write to") from error
+        place = path if error.filename is None else Path(error.filename)
+        place = place.parent if re.fullmatch(rf"\..+{_UNFINISHED}", place.name) else place
+        raise InputError(f"{place}: may not write here; choose a folder you may write to") from error
     except FileExistsError as error:
         raise InputError(f"{path}: exists already and is never overwritten") from error
     except NotADirectoryError as error:

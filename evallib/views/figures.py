@@ -187,6 +187,13 @@ class Figures:
 
     def decision(self, gate: Gate | None = None) -> Decision:
         """The gate over this view; with `gate`, other thresholds than the suite's own."""
+        return self._decided(gate) if gate else self._usual_decision
+
+    @cached_property
+    def _usual_decision(self) -> Decision:
+        return self._decided(None)
+
+    def _decided(self, gate: Gate | None) -> Decision:
         (view,) = self.views
         wanted = gate or self.suite.gate
         planned = view.run.plan["gate_digest"]
@@ -248,9 +255,11 @@ def load_figures(
 
 
 @collector_paused()
-def load_views(reference: str, data: Path, adjudications: Path, names: Sequence[str] = ()) -> list[Figures]:
-    """The figures of one run under each of its views (or those named), strict first."""
-    log, table = read_log(adjudications), prices_for(None, data)
+def load_views(
+    reference: str, data: Path, adjudications: Path, names: Sequence[str] = (), *, prices: Path | None = None
+) -> list[Figures]:
+    """The figures of one run under each of its views (or those named), strict first; prices as `load_figures`."""
+    log, table = read_log(adjudications), prices_for(prices, data)
     run = open_run(reference, data)
     return [replace(_pooled([run], name, log), prices=table) for name in (names or view_names(run, log))]
 

@@ -53,7 +53,7 @@ def fold_columns(samples: pa.Table, verdicts: pa.Table, rule: PassRule) -> dict[
     known: dict[tuple[Any, ...], tuple[Outcome, bool | None]] = {}
     found = {}
     for (key, status, error, answer), (pattern, start, end) in zip(said, rows.patterns(), strict=True):
-        alike = (pattern, status, error, spoken(answer).problem)
+        alike = (pattern, status, error, _problem(answer))
         if alike not in known:
             sample, all_of = (
                 Sample("", key[0], key[1], status=status, error=error, answer=answer),
@@ -66,6 +66,12 @@ def fold_columns(samples: pa.Table, verdicts: pa.Table, rule: PassRule) -> dict[
         score = rows.score(start, end) if outcome.status == "scored" else None
         found[key] = FoldedSample(status, outcome, score, deterministic)
     return found
+
+
+def _problem(answer: str) -> str:
+    """Why nothing is said in an answer; most say something at once."""
+    first = answer[:1]
+    return "" if first.isascii() and first.isalnum() and "<" not in answer else spoken(answer).problem
 
 
 class _Rows:

@@ -16,6 +16,7 @@ from evallib.desk.sheet import visible
 from evallib.desk.tables import queue_frame
 from evallib.errors import EvallibError, InputError
 from evallib.standing import Item
+from evallib.stdout import counted
 from evallib.widgets.payload import legend_of, row_of, sheet_of, token
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class ReviewWidget(anywidget.AnyWidget):
         found: Reply = {"kind": "look", "sheets": {str(place): self._sheet(queue[place]) for place in places}}
         if stretch:
             found |= {"start": start, "rows": [row_of(self.session, item) for item in stretch]}
+        self.session.shown(stretch)
         for item in stretch:
             self._know(item)
         return found | self._where()
@@ -105,6 +107,7 @@ class ReviewWidget(anywidget.AnyWidget):
             "total": len(session.queue),
             "position": session.position,
             "author": visible(session.author),
+            "words": visible(session.query.words),
             "progress": progress,
         }
 
@@ -140,7 +143,8 @@ class ReviewWidget(anywidget.AnyWidget):
             if done["saved"]:
                 self._taken.add(content.get("seq"))
         except EvallibError as error:
-            done = {"saved": False, "says": str(error)}
+            shown = content.get("item") in self._items and self._overtaken(content)
+            done = shown or {"saved": False, "says": str(error)}
             if kind in {"undo", "redo"}:  # it may stand otherwise than the browser shows it
                 done["fresh"] = True
         self.position = self.session.position
@@ -158,8 +162,8 @@ class ReviewWidget(anywidget.AnyWidget):
         if own.get("id", "") == content["base"]:
             return {}
         stands = f"your reading of {item.name} is {own['reading']}" if own else f"{item.name} has no reading of yours"
-        says = f"{stands}, which this screen did not show yet. {self._agreement(item)} a amends."
-        return {"saved": False, "says": says, "sheet": self._sheet(item)}
+        says = f"{stands}, which this screen did not show yet. {self._agreement(item)}{' a amends.' if own else ''}"
+        return {"saved": False, "says": says, "sheet": self._sheet(item)} | self._row(item)
 
     def _saved(self, item: Item, says: str) -> Reply:
         """What changes in the browser after an entry about `item`: its sheet and row; other sheets it may hold are old.
@@ -167,18 +171,19 @@ class ReviewWidget(anywidget.AnyWidget):
         The others are dropped because one reading reveals all checks of an answer, and the last one every run's name.
         """
         session = self.session
-        place = self._places.get(item)
         others = self._of_answer[item[:3]] - {token(item)}
-        found: Reply = {"says": says, "sheet": self._sheet(item), "gone": sorted(others)}
+        found: Reply = {"says": says, "sheet": self._sheet(item), "gone": sorted(others)} | self._row(item)
         if session.hidden is not self._hidden:
             self._hidden = session.hidden
             self._version += 1
             found["fresh"] = True
-        if place is not None:
-            found["row"] = [place, row_of(session, item)]
         if session.queue:
             found["sheets"] = {str(session.position): self._sheet(session.queue[session.position])}
         return found
+
+    def _row(self, item: Item) -> Reply:
+        place = self._places.get(item)
+        return {} if place is None else {"row": [place, row_of(self.session, item)]}
 
     def _know(self, item: Item) -> str:
         """The item's name in the browser, which may ask for it from now on."""
@@ -225,12 +230,14 @@ class ReviewWidget(anywidget.AnyWidget):
         return self._saved(item, f"Recorded {item.name}: {why}. {self._progress()}")
 
     def _undo(self, content: Mapping[str, Any]) -> Reply:
-        item = self.session.item_of(self.session.undo(seq=content["seq"]))
-        return self._saved(item, f"Withdrawn; the entry stays in the log. {self._progress()}")
+        logged = self.session.undo(seq=content["seq"])
+        withdrawn = f"Withdrawn: {self.session.about(logged)}; the entry stays in the log."
+        return self._saved(self.session.item_of(logged), f"{withdrawn} {self._progress()}")
 
     def _redo(self, content: Mapping[str, Any]) -> Reply:
-        item = self.session.item_of(self.session.redo(seq=content["seq"]))
-        return self._saved(item, f"Restored. {self._progress()}")
+        logged = self.session.redo(seq=content["seq"])
+        restored = f"Restored: {self.session.about(logged)}."
+        return self._saved(self.session.item_of(logged), f"{restored} {self._progress()}")
 
     def _skip(self, content: Mapping[str, Any]) -> Reply:
         item = self._item(content)
@@ -247,7 +254,7 @@ class ReviewWidget(anywidget.AnyWidget):
     def _filter(self, content: Mapping[str, Any]) -> Reply:
         self.session.filter(content["words"])
         self._line_up()
-        return {"says": f"{len(self.session.queue):,} items. {self._progress()}"}
+        return {"says": f"{counted(len(self.session.queue), 'item')}. {self._progress()}"}
 
     def _named(self, content: Mapping[str, Any]) -> Reply:
         self.session.author = content["author"]
@@ -262,19 +269,28 @@ class ReviewWidget(anywidget.AnyWidget):
             pieces = [[piece.op, visible(piece.text)] for piece in session.diff(item)]
             if not pieces:
                 raise InputError("no passing repeat of this case that you have read or may see")
-            return {"pieces": pieces, "title": "this answer (underlined) against the nearest passing repeat (struck)"}
+            title = "this answer (underlined) against the nearest passing repeat (struck)"
+            return {"pieces": pieces, "title": title, "says": "The word diff; d shows the answer again."}
         if what == "history":
-            return {"lines": [visible(line) for line in session.history(item)]}
+            lines = [visible(line) for line in session.history(item)]
+            return {
+                "lines": lines,
+                "says": f"{counted(len(lines), 'entry', 'entries')} above the answer; h hides the history.",
+            }
         if what == "unmask":
             return {
                 "sheet": self._sheet(item, unmasked=True),
                 "says": "Credentials are shown until you leave the item.",
             }
         if what == "whole":
-            return {"sheet": self._sheet(item, unmasked=bool(content.get("unmasked")), whole=True)}
+            whole = self._sheet(item, unmasked=bool(content.get("unmasked")), whole=True)
+            return {"sheet": whole, "says": "All of the answer is here."}
         if what == "check":
             other = session.next_check(item)
-            return {"sheet": self._sheet(other), "says": f"Now reading {other.name}."}
+            return {
+                "sheet": self._sheet(other),
+                "says": f"Now reading {other.name}{'; Esc goes back to the answer' * bool(other.check)}.",
+            }
         raise InputError(f"{what!r} is nothing that this screen can show")
 
     def _progress(self) -> str:

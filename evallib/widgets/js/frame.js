@@ -1,7 +1,7 @@
 // The parts of the screen and where they stand: header, queue, paper, rail, tools, status line, key sheet.
 
 function makeFrame(legend, parts, act) {
-  const title = h("b", {}, legend.name);
+  const title = h("b", { title: legend.name }, legend.name);
   const progress = h("span", { class: "progress" });
   const coverage = h("span", { class: "coverage", hidden: true });
   const saved = h("span", { class: "saved" });
@@ -15,11 +15,11 @@ function makeFrame(legend, parts, act) {
   const tools = h(
     "div",
     { class: "tools", role: "toolbar", "aria-label": "tools" },
-    ...TOOLS.filter(([, command]) => command !== "facets").map(([key, command, words]) => keyed(key, words, () => act(command), { "data-command": command })),
+    ...[...MOVES, ...TOOLS].filter(([, command]) => command !== "facets").map(([key, command, words]) => keyed(key, words, () => act(command), { "data-command": command })),
   );
-  const element = h(
-    "section",
-    { class: "evallib-review", tabindex: 0, "aria-label": `review of ${legend.name}; press question mark for keys` },
+  const screen = h(
+    "div",
+    { class: "screen" },
     h(
       "header",
       {},
@@ -41,6 +41,7 @@ function makeFrame(legend, parts, act) {
     tools,
     status,
   );
+  const element = h("section", { class: "evallib-review", tabindex: 0, "aria-label": `review of ${legend.name}; press question mark for keys` }, screen);
 
   function drawHeader(author, place, total, now) {
     const minutes = now.left_s ? `~${Math.max(1, Math.round(now.left_s / 60))} min left` : "";

@@ -4,13 +4,13 @@ const READING_KEYS = { pass: "p", fail: "f", infra: "i", unsure: "-" };
 const CAUSE_KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "x"];
 // key, command, words on its button (none: no button), words in the help
 const TOOLS = [
-  ["t", "calls", "tool calls", "open or fold the tool calls and files"],
+  ["t", "calls", "calls", "open or fold the tool calls and files"],
   ["d", "diff", "diff", "word diff against the nearest passing repeat (once revealed)"],
   ["h", "history", "history", "every entry about this item, withdrawn ones marked"],
   ["g", "rubric", "rubric", "open or fold the whole rubric"],
   ["e", "cite", "cite", "cite the selected piece of the answer as evidence"],
-  ["m", "mask", "credentials", "show or mask credentials"],
-  ["c", "check", "next check", "read the next check of this answer (once revealed)"],
+  ["m", "mask", "unmask", "show or mask credentials"],
+  ["c", "check", "check", "read the next check of this answer (once revealed)"],
   ["s", "skip", "skip", "put this item at the end of the queue"],
   ["n", "next", "next open", "go to the next item that is open"],
   ["u", "undo", "withdraw", "withdraw your last entry; it stays in the log"],
@@ -18,6 +18,8 @@ const TOOLS = [
   ["/", "facets", "filter", "choose what the queue holds; Enter asks, Esc leaves"],
   ["?", "help", "keys", "show or hide these keys; Esc hides them"],
 ];
+// in the help they stand with the arrows
+const MOVES = [["j", "down", "next"], ["k", "up", "back"]];
 const HELP = [
   ["p f i", "pass, fail, infrastructure: saved at once while blind"],
   ["- then 1–9 0 x", "unsure, and why"],

@@ -9,6 +9,9 @@ function nameOf(name) {
   return h("span", { class: "name" }, h("span", { class: "case" }, given), h("span", {}, rest.map((part) => ` · ${part}`).join("")));
 }
 
+// Of two runs with long names the ends tell which is which.
+const noteOf = (note) => note.split(" · ").map((part) => (part.length > 16 ? `${part.slice(0, 5)}…${part.slice(-9)}` : part)).join(" · ");
+
 function makeQueue({ pick, want }) {
   const rows = new Map(); // place in the queue to its row, as far as it was sent
   const asked = new Set();
@@ -22,7 +25,7 @@ function makeQueue({ pick, want }) {
     const row = rows.get(place);
     const selected = place === at;
     const parts = row
-      ? [h("span", { class: "sign" }, SIGN[row.mark] ?? "●"), nameOf(row.name), h("span", { class: "note" }, row.note)]
+      ? [h("span", { class: "sign" }, SIGN[row.mark] ?? "●"), nameOf(row.name), h("span", { class: "note" }, noteOf(row.note))]
       : [h("span", { class: "sign" }, "…"), h("span", { class: "name" }, String(place + 1))];
     return h(
       "div",

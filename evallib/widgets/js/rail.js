@@ -48,13 +48,14 @@ function makeRail(legend, act) {
   const next = h("p", { class: "next" });
   const why = h("h4", {}, "why");
   const causeGroup = h("div", { class: "causes", role: "group", "aria-label": "cause" }, ...causes);
-  const meaning = h("p", { class: "meaning" });
+  const meaning = h("span", { class: "count" });
   const reason = h("textarea", { rows: 2, "aria-label": "reason", "aria-keyshortcuts": "r", placeholder: "a sentence that a stranger can judge", oninput: () => act("typed") });
-  const save = keyed("Enter", "save, next", () => act("save"), { class: "save" });
+  const save = keyed("Enter", "save", () => act("save"), { class: "save" });
   const canned = keyed(".", "canned", () => act("canned"), { class: "canned" });
   const amend = keyed("a", "amend", () => act("amend"));
+  const back = keyed("Esc", "back", () => act("leave"));
   const cited = h("p", { class: "cited" });
-  const explain = h("div", { class: "explain" }, why, causeGroup, meaning, h("h4", {}, h("kbd", {}, "r"), "reason"), reason);
+  const explain = h("div", { class: "explain" }, why, causeGroup, h("h4", { class: "reasoned" }, h("kbd", {}, "r"), "reason", meaning), reason);
   const grounds = h("div", { class: "grounds", tabindex: 0, role: "group", "aria-label": "what it is judged by" });
   const readingHead = h("h4", {}, "your reading");
   const readingGroup = h("div", { class: "readings", role: "group", "aria-label": "reading" }, ...readings);
@@ -66,7 +67,7 @@ function makeRail(legend, act) {
       { class: "decision" },
       readingHead, readingGroup,
       versus, explain, cited,
-      h("div", { class: "acts" }, save, canned, amend),
+      h("div", { class: "acts" }, save, canned, amend, back),
       next,
     ),
     grounds,
@@ -83,13 +84,14 @@ function makeRail(legend, act) {
     const strict = sheet.strict?.word;
     versus.hidden = !reading || !strict;
     if (!versus.hidden) versus.replaceChildren("you ", signed(reading), ` ${phase === "agree" || sheet.mine?.agrees ? "=" : "≠"} strict `, signed(strict));
-    readingHead.hidden = readingGroup.hidden = !versus.hidden && !draft.reading && phase !== "read"; // said, and said again below; a amends
+    readingHead.hidden = readingGroup.hidden = !versus.hidden; // said, and said again; a or Esc chooses anew
     explain.hidden = !asks;
     causeGroup.hidden = why.hidden = phase === "agree" || phase === "done";
     why.textContent = phase === "unsure" ? "why you cannot tell" : "why strict and you differ";
     const cause = draft.cause || (phase === "done" ? sheet.mine?.cause : "");
     for (const one of causes) one.setAttribute("aria-pressed", String(one.dataset.cause === cause));
-    meaning.textContent = legend.causes.find(([one]) => one === cause)?.[1] ?? "";
+    const means = legend.causes.find(([one]) => one === cause)?.[1] ?? "";
+    meaning.textContent = means && causeGroup.hidden ? `${cause}: ${means}` : means;
     const text = phase === "done" ? sheet.mine?.reason ?? "" : draft.reason ?? "";
     if (reason.value !== text) reason.value = text;
     reason.readOnly = waiting || phase === "done";
@@ -99,17 +101,19 @@ function makeRail(legend, act) {
     save.firstChild.textContent = phase === "differ" || asks ? "Ctrl+Enter" : "Enter";
     canned.hidden = !(phase === "differ" || (phase === "unsure" && draft.cause));
     amend.hidden = !sheet.mine;
+    back.hidden = amend.hidden === false || !draft.reading;
+    if (reason.readOnly) reason.scrollTop = 0;
     next.textContent = phase === "done" && finished ? "All of the queue is read. a amends." : nextWords(sheet, phase, draft);
   }
 
   function nextWords(sheet, phase, draft) {
     if (phase === "unsure") return draft.cause ? "Add a reason if you like, then save." : "Say why you cannot tell: 1–9, 0, x.";
     if (phase === "agree") return "You agree with strict. Enter saves and goes on.";
-    if (phase === "differ") return draft.cause ? "Say why (or . for a canned reason), then Ctrl+Enter." : "You and strict differ. Say why: 1–9, 0, x.";
+    if (phase === "differ") return draft.reason ? "Ctrl+Enter saves." : draft.cause ? "A reason, then Ctrl+Enter; . for a canned one." : "You and strict differ. Say why: 1–9, 0, x.";
     if (phase === "done") return "Read. n goes to the next open item, a amends.";
     if (draft.amending) return "Choose again; your earlier reading stays in the log.";
     return sheet.blind ? "Saved at once; then strict's verdict is shown." : "Choose; then say why where you differ.";
   }
 
-  return { element, reason, draw, fill: (sheet, open) => grounds.replaceChildren(...groundsOf(sheet, open)), grounds };
+  return { element, reason, next, draw, fill: (sheet, open) => grounds.replaceChildren(...groundsOf(sheet, open)), grounds };
 }

@@ -25,6 +25,7 @@ function render({ model, el }) {
   let version = 0;
   let total = legend.total;
   let author = model.get("author");
+  let words = ""; // what the queue was narrowed by
   let now = {};
   let aside = null; // an item that is read though it is not in the queue: the next check of an answer
   let sheet = null; // what is on the screen
@@ -75,7 +76,8 @@ function render({ model, el }) {
 
   function emptyWords() {
     if (!author) return "Type your name above, then Enter: what you read is saved under it.";
-    return total ? "one moment …" : "Nothing to read here.";
+    if (total) return "one moment …";
+    return words ? `Nothing fits “${words}”. / asks for something else, an empty line for all.` : "Nothing to read here.";
   }
 
   function leave() {
@@ -130,6 +132,8 @@ function render({ model, el }) {
     total = answer.total ?? total;
     now = answer.progress ?? now;
     author = answer.author ?? author;
+    words = answer.words ?? words;
+    if (activeField() !== frame.facets) frame.facets.value = words;
     if (answer.fresh) sheets.clear(); // with the last reading the runs' names are told
     for (const id of answer.gone ?? []) sheets.delete(id);
     if (answer.rows) queue.take(answer.start, answer.rows);
@@ -148,9 +152,10 @@ function render({ model, el }) {
 
   function onAnswer(answer, message, late) {
     const stayed = message.item === undefined || message.item === sheet?.id;
+    const writes = WRITES.has(message.kind);
     take(answer);
     if (answer.saved) {
-      if (message.kind !== "ask") frame.stamp();
+      if (writes) frame.stamp();
       // an answer that comes late must not pull away a reviewer who went on to another item
       if (stayed && message.kind !== "ask") moveTo(answer.position);
       if (message.kind === "ask") askedFor(answer, message);
@@ -158,8 +163,8 @@ function render({ model, el }) {
       if (message.kind === "filter" || message.kind === "author") focusRoot();
     } else if (message.kind !== "ask") ahead = [];
     draw();
-    const before = message.kind === "ask" ? "" : !answer.saved ? "NOT SAVED: " : late ? "The answer came late. " : "";
-    say(`${before}${answer.says}${late && answer.sheet?.mine ? " a amends." : ""}`, answer.saved ? (message.kind === "ask" ? "" : "good") : "bad");
+    const before = !answer.saved ? (writes ? "NOT SAVED: " : "") : late ? "The answer came late. " : "";
+    say(`${before}${answer.says}${writes && late && answer.sheet?.mine ? " a amends." : ""}`, answer.saved ? (writes ? "good" : "") : "bad");
     replay();
   }
 
@@ -179,8 +184,8 @@ function render({ model, el }) {
     const lost = ahead.length ? ` ${ahead.length} keys pressed since were not taken.` : "";
     ahead = [];
     draw();
-    const words = "no answer from the kernel yet. Your words are still here; press the same key once more, or run the cell again.";
-    say(`${message.kind === "ask" ? "NO ANSWER" : "NOT SAVED"}: ${words}${lost}`, "bad");
+    const silent = "no answer from the kernel yet. Your words are still here; press the same key once more, or run the cell again.";
+    say(`${WRITES.has(message.kind) ? "NOT SAVED" : "NO ANSWER"}: ${silent}${lost}`, "bad");
   }
 
   // acting
@@ -195,7 +200,7 @@ function render({ model, el }) {
     if (phase() !== "read" && !draft.reading) return say("Already read: a amends your reading.", "ask");
     if (reading !== "unsure" && sheet.blind) return send({ kind: "decide", reading });
     change({ reading, cause: "", reason: draft.reason ?? "" });
-    return say(rail.element.querySelector(".next").textContent);
+    return say(rail.next.textContent);
   }
 
   function choose(index) {
@@ -205,7 +210,13 @@ function render({ model, el }) {
     change({ cause, ...(draft.canned ? { reason: "", canned: false } : {}) });
     if (where === "unsure" && sheet.blind) return save();
     say(`${cause}: ${meaning}`);
-    return rail.reason.focus({ preventScroll: true });
+    return write();
+  }
+
+  // The box is brought into sight in the least way: what is typed unseen is not read again.
+  function write() {
+    rail.reason.focus({ preventScroll: true });
+    rail.reason.scrollIntoView({ block: "nearest" });
   }
 
   function takeCanned() {
@@ -224,7 +235,7 @@ function render({ model, el }) {
     if (where !== "agree" && !draft.cause) return say("Say why first: 1–9, 0, x.", "ask");
     const reason = (draft.reason ?? "").trim();
     if (!reason && (where === "differ" || (where === "unsure" && !sheet.blind))) {
-      rail.reason.focus({ preventScroll: true });
+      write();
       return say("A reason is required: one sentence that a stranger can judge, or . for a canned one.", "ask");
     }
     const said = { cause: draft.cause ?? "", reason, canned: Boolean(draft.canned) };
@@ -243,7 +254,7 @@ function render({ model, el }) {
     const first = link.act(message);
     if (first) return refuse(first);
     drawRail();
-    if (message.kind !== "ask") say("saving …");
+    if (WRITES.has(message.kind)) say("saving …");
   }
 
   function refuse(first) {
@@ -257,7 +268,8 @@ function render({ model, el }) {
   function toggleView(kind) {
     if (view.kind !== kind) return kind === "diff" && sheet.blind ? say("Hidden until you have read the item.", "ask") : ask(kind);
     view = { kind: "answer" };
-    return drawPaper(true);
+    drawPaper(true);
+    return say("The answer as it is.");
   }
 
   function go(place) {
@@ -267,6 +279,11 @@ function render({ model, el }) {
     link.tell({ kind: "go", position: at });
     draw();
     if (sheet) say(`Item ${at + 1} of ${total}: ${sheet.name}${sheet.mine ? `, read as ${sheet.mine.reading}` : ", open"}.`);
+  }
+
+  function scroll(share) {
+    const read = frame.help.hidden ? paper : frame.help;
+    read.scrollBy({ top: read.clientHeight * share });
   }
 
   function cite() {
@@ -282,14 +299,23 @@ function render({ model, el }) {
     const all = [...paper.querySelectorAll("details")];
     const open = all.some((one) => !one.open);
     for (const one of all) one.open = open;
-    if (!all.length) say("No tool calls or files.", "ask");
-    else if (open) all[0].scrollIntoView({ block: "nearest" });
+    if (!all.length) return say("No tool calls or files.", "ask");
+    if (open) all[0].scrollIntoView({ block: "nearest" });
+    return say(open ? `${all.length} opened; t folds them.` : "Folded.");
   }
 
   function escape() {
     if (!frame.help.hidden) frame.help.hidden = true;
+    else if (activeField()) frame.facets.value = words; // leaves the box, and nothing that was chosen
     else if (view.kind !== "answer") toggleView(view.kind);
-    else if (sheet && (draft.amending || draft.reading)) change({ amending: false, reading: "", cause: "" });
+    else if (sheet && (draft.amending || draft.reading)) {
+      change({ amending: false, reading: "", cause: "" });
+      say(rail.next.textContent);
+    } else if (aside) {
+      moveTo(at);
+      draw();
+      say("The whole answer again.");
+    }
     focusRoot();
   }
 
@@ -302,9 +328,9 @@ function render({ model, el }) {
   const without = {
     down: () => go(at + 1),
     up: () => go(at - 1),
-    scroll: () => paper.scrollBy({ top: paper.clientHeight * 0.85 }),
-    back: () => paper.scrollBy({ top: -paper.clientHeight * 0.85 }),
-    help: () => (frame.help.hidden = !frame.help.hidden),
+    scroll: () => scroll(0.85),
+    back: () => scroll(-0.85),
+    help: () => { frame.help.hidden = !frame.help.hidden; say(frame.help.hidden ? "" : "All keys; Space scrolls, Esc hides them."); },
     facets: () => { frame.facets.focus({ preventScroll: true }); say(`Words: ${legend.facets}; several narrow the queue, none asks for all of it. Enter asks.`); },
     leave: escape,
     take: () => submit(activeField()),
@@ -317,13 +343,13 @@ function render({ model, el }) {
     calls: fold,
     diff: () => toggleView("diff"),
     history: () => toggleView("history"),
-    rubric: () => { rubricOpen = !rubricOpen; rail.fill(sheet, rubricOpen); },
+    rubric: () => { rubricOpen = !rubricOpen; rail.fill(sheet, rubricOpen); say(rubricOpen ? "The whole rubric; g folds it." : "The rubric in short."); },
     cite,
-    mask: () => (sheet.unmasked ? (sheets.delete(sheet.id), draw()) : ask("unmask")),
+    mask: () => (sheet.unmasked ? (sheets.delete(sheet.id), draw(), say("Credentials are masked.")) : ask("unmask")),
     whole: () => ask("whole"),
     check: () => (sheet.blind ? say("Hidden until you have read the item.", "ask") : ask("check")),
     skip: () => wait({ kind: "skip", item: sheet.id }),
-    reason: () => (phase() === "read" ? say("Read it first: p, f, i or -.", "ask") : (rail.element.querySelector(".explain").hidden = false, rail.reason.focus({ preventScroll: true }))),
+    reason: () => (phase() === "read" ? say("Read it first: p, f, i or -.", "ask") : (rail.element.querySelector(".explain").hidden = false, write())),
     typed: () => change({ reason: rail.reason.value, canned: false }),
     canned: takeCanned,
     enter: save,

@@ -1,0 +1,118 @@
+"""What a suite declares that refers to nothing, or does not fit what it declares beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from evallib.case import Case
+from evallib.domain import EntityKind, Tool
+from evallib.patterns import found
+from evallib.selfchecks.spelling import compounds, written
+from evallib.suite import Suite
+
+__all__ = ["loose_aliases", "loose_entities", "loose_returns", "strange_patterns"]
+
+
+def loose_returns(suite: Suite) -> Iterator[str]:
+    """Answers of tools that no call could get: after an unknown tool, for an unknown argument or entity."""
+    for name, tool in suite.tools.items():
+        for nth, returns in enumerate(tool.returns, 1):
+            where = f"tools: answer {nth} of {name!r}"
+            if returns.after and returns.after not in suite.tools:
+                yield f"{where} comes after {returns.after!r}, which is no tool of the suite; correct its spelling"
+            for argument in returns.when if tool.arguments else ():
+                if argument not in tool.arguments:
+                    takes = ", ".join(tool.arguments)
+                    yield f"{where} is for argument {argument!r}, which the tool does not take; it takes {takes}"
+            yield from (f"{where} is for {said}" for said in _unknown_entities(suite, tool, returns.when))
+
+
+def _unknown_entities(suite: Suite, tool: Tool, when: Any) -> Iterator[str]:
+    for argument, kind in tool.entities.items():
+        name = when.get(argument)
+        if isinstance(name, str) and kind in suite.vocabulary and not suite.vocabulary[kind].knows(name):
+            yield f"{argument} {name!r}, an unknown {kind}; add it to the vocabulary, or correct its spelling"
+
+
+def loose_entities(case: Case, check: Any) -> Iterator[str]:
+    """Keys under which a schema check wants names of the vocabulary, and that its schema, which names keys, has not."""
+    known = set(_properties(check.schema_)) if check.check == "schema" else set()
+    for key in check.entities if known else ():
+        if key not in known:
+            told = ", ".join(sorted(known))
+            yield f"check {check.id!r} of case {case.id!r}: `entities` names key {key!r}, and the schema has {told}"
+
+
+def _properties(schema: Any) -> Iterator[str]:
+    for key, inner in schema.items() if isinstance(schema, dict) else ():
+        if key == "properties" and isinstance(inner, dict):
+            yield from inner
+        yield from _properties(inner)
+    for inner in schema if isinstance(schema, list | tuple) else ():
+        yield from _properties(inner)
+
+
+def loose_aliases(suite: Suite, named: Collection[str]) -> Iterator[str]:
+    """Other names for a tool that the suite neither declares nor speaks of."""
+    for tool in suite.aliases:
+        if tool not in suite.tools and tool not in named:
+            yield f"`aliases` has other names for {tool!r}, a tool that the suite does not name; correct its spelling"
+
+
+def strange_patterns(suite: Suite) -> Iterator[str]:
+    """Patterns of the vocabulary that fit some of what looks alike, or that only a slip keeps from fitting a name."""
+    words = set(compounds(written(suite.model_copy(update={"probes": ()}))))
+    others = {name.lower() for one in suite.vocabulary.values() for name in (*one.names, *one.reserved)}
+    for kind, one in suite.vocabulary.items():
+        own = {name.lower() for name in one.names}
+        if one.pattern:
+            problem = _strange(kind, one, own, sorted((words - others) | own))
+            yield from (f"vocabulary: the pattern {one.pattern!r} of {kind} {problem}",) if problem else ()
+
+
+def _strange(kind: str, one: EntityKind, own: set[str], words: list[str]) -> str:
+    twice = _twice_in_a_class(one.pattern)
+    if twice:
+        return f"names {twice!r} twice in one class; write it once, or correct it"
+    fit = [word for word in words if _fits(one.pattern, word)]
+    shapes = {_shape(word): word for word in fit}
+    alike = next((word for word in words if word not in fit and _shape(word) in shapes), "")
+    if alike:
+        return f"fits {shapes[_shape(alike)]!r} and not {alike!r}; correct it, or reserve that one"
+    meant = next((word for word in sorted(own) or words if _is_nearly(one.pattern, word)), "") if not fit else ""
+    return f"fits no {kind}, and {meant!r} but for a slip; correct it" if meant else ""
+
+
+def _shape(word: str) -> str:
+    return re.sub(r"\d", "0", word)
+
+
+def _fits(pattern: str, word: str) -> bool:
+    return found(rf"\A(?i:{pattern})\z", word)
+
+
+def _is_nearly(pattern: str, word: str) -> bool:
+    """Whether the pattern fits the word once one slip in its letters and digits is undone."""
+    for at in range(len(pattern) + 1):
+        before, rest = pattern[:at], pattern[at:]
+        for undone in (rest[1:], rf"\w{rest[1:]}", rf"\w{rest}", rest[1:2] + rest[:1] + rest[2:]):
+            try:
+                if re.fullmatch(before + undone, word, re.IGNORECASE):
+                    return True
+            except re.error:
+                continue
+    return False
+
+
+def _twice_in_a_class(pattern: str) -> str:
+    """A letter or digit that a character class without escapes names twice; empty where none does."""
+    for inside in re.findall(r"(?<!\\)\[\^?([^\]\\[]+)\]", pattern):
+        seen: set[str] = set()
+        for hit in re.finditer(r"(\w)-(\w)|(\w)", inside):
+            new = {chr(code) for code in range(ord(hit[1]), ord(hit[2]) + 1)} if hit[1] else {hit[3]}
+            if new & seen:
+                return min(new & seen)
+            seen |= new
+    return ""

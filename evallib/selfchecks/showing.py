@@ -1,0 +1,170 @@
+"""What a suite looks for and nothing in it shows, so that a slip of the pen there would not be seen."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from evallib.case import Case
+from evallib.checks.base import Check
+from evallib.checks.exposure import exposures
+from evallib.checks.facts import whole
+from evallib.checks.folding import fold
+from evallib.checks.policy import inflections, phrase_pattern
+from evallib.patterns import branches, flagged, found
+from evallib.records import canonical_json
+from evallib.selfchecks.spelling import written
+from evallib.suite import Suite
+
+__all__ = ["stray_values", "unechoed_words", "unshown_wordings"]
+
+_LITTLE = frozenset(
+    ("the", "and", "any", "all", "for", "its", "not", "our", "she", "that", "them", "then", "they", "this", "those",
+     "with", "you", "your", "from", "into", "onto", "out", "off", "his", "her", "has", "have", "had", "was", "were",
+     "been", "are", "will", "can", "may")
+)  # fmt: skip
+"""Words of every text, whose spelling nothing has to show."""
+
+
+def unechoed_words(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Words of criteria, given as (where, text), that nothing else in the suite says in any form.
+
+    For forbidden phrases and the other wordings of a fact: nothing that a check is shown could tell such a word from
+    a slip of the pen, which would forbid, or accept, what nobody writes.
+    """
+    counts = Counter(_any_words(written(suite)))
+    of_form: dict[str, set[str]] = defaultdict(set)
+    for word in counts.keys() - _LITTLE:
+        for form in inflections(word):
+            of_form[form].add(word)
+    for where, text in criteria:
+        alone = []
+        for word in (one for one in dict.fromkeys(_any_words(text)) if one not in _LITTLE):
+            others = {word} | (inflections(word) & counts.keys()) - _LITTLE | of_form[word]
+            if sum(counts[other] for other in others) < 2:
+                alone.append(word)
+        if alone:
+            told = ", ".join(map(repr, alone))
+            yield (
+                f"{where}: {told} of {text!r} stands nowhere else, so that a slip in it would not be seen; say it in "
+                "your own words in a probe"
+            )
+
+
+def _any_words(text: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Za-z]{3,}", re.sub(r"\\+[A-Za-z]", " ", text))]
+
+
+class _Wording(NamedTuple):
+    """One way to meet a check: a phrase, another wording of a fact, an alternative of a pattern."""
+
+    kind: str
+    text: str
+    shown: bool
+    """Whether a text of its own case says it."""
+
+
+def unshown_wordings(suite: Suite, checks: Iterable[tuple[Case, Check]]) -> Iterator[str]:
+    """Phrases, other wordings of a fact and alternatives of a pattern that no text of a case with them says.
+
+    Of checks whose id a probe names: who shows one of their phrases shows all, or a slip in the others is not seen.
+    The texts of a case are its requests, its references and its probes.
+    """
+    named = {name for probe in suite.probes for name in (*probe.passes, *probe.fails)}
+    said: dict[str, list[str]] = {case.id: [text for s in case.steps for text in (s.ask, s.reference)]
+                                  for case in suite.cases}  # fmt: skip
+    for probe in suite.probes:
+        said[probe.case].append(probe.answer)
+    shown: dict[tuple[str, str], bool] = defaultdict(bool)
+    places: dict[tuple[str, str], str] = {}
+    for case, check in checks:
+        for one in _wordings(check, said[case.id]) if check.id in named else ():
+            shown[one[:2]] |= one.shown
+            places.setdefault(one[:2], f"check {check.id!r} of case {case.id!r}")
+    for wording, where in places.items():
+        if not shown[wording]:
+            yield (
+                f"{where}: no request, reference or probe of the case says {wording[1]!r}, so that a slip in it would "
+                "not be seen; correct it, or say it in a probe, as the others"
+            )
+
+
+def _wordings(check: Any, texts: Sequence[str]) -> Iterator[_Wording]:
+    folded = [fold(text).text for text in texts]
+    if check.check == "forbids":
+        for phrase in check.phrases:
+            yield _Wording("phrase", phrase, any(phrase_pattern(phrase).search(text) for text in folded))
+    elif check.check in {"mentions", "refusal"}:
+        for wording in (one for fact in check.all_of if not isinstance(fact, str) for one in fact):
+            yield _Wording("fact", wording, any(whole(wording).search(text) for text in folded))
+    elif check.check == "exact":
+        for wording in check.any_of:
+            yield _Wording("exact", wording, any(whole(wording).search(text) for text in folded))
+    elif check.check == "matches" and check.over == "answer":
+        patterns = (*check.any_of, *check.all_of, *check.none_of)
+        for one in (branch for pattern in patterns for branch in branches(pattern)):
+            yield _Wording("pattern", one, any(found(flagged(one, check.flags), text) for text in texts))
+
+
+_PIECES = 3
+"""Of a value with two slips in it, one of three pieces is as it was meant."""
+
+
+def stray_values(suite: Suite, check: Any) -> Iterator[tuple[str, bool]]:
+    """(sentence, whether it cannot be meant) for each forbidden value that nothing the target can read holds.
+
+    It cannot be meant where what the target reads holds all but one or two letters of it, or holds it inside a word.
+    """
+    for value in check.values if check.check == "safety" and not suite.knowledge else ():
+        texts = list(_readable(suite))
+        places = [(text, *span) for text in texts for span in exposures(text, value)]
+        if any(not _is_in_a_word(*place) for place in places):
+            continue
+        near = next((hit for text in texts if (hit := _nearly(value, text))), "") if not places else ""
+        near = near or next((text[max(start - 1, 0) : end + 1] for text, start, end in places), "")
+        meant = f", and {near!r} stands there; correct it" if near else "; mind its spelling"
+        yield f"check {check.id!r}: nothing the target is asked or given holds {value!r}{meant}", bool(near)
+
+
+def _is_in_a_word(text: str, start: int, end: int) -> bool:
+    before, after = text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1]
+    return (len(before) > 1 and before.isalnum()) or (len(after) > 1 and after.isalnum())
+
+
+def _nearly(value: str, text: str) -> str:
+    """A stretch of `text` that is `value` with one slip in it, or from ten characters on two; empty where none is."""
+    most = 0 if len(value) < 5 else 1 if len(value) < 10 else 2
+    size = -(-len(value) // _PIECES)
+    for first in range(0, len(value), size) if most else ():
+        piece = value[first : first + size]
+        for hit in re.finditer(re.escape(piece), text):
+            begin = max(hit.start() - first - most, 0)
+            for start in range(begin, hit.start() - first + most + 1):
+                for end in range(start + len(value) - most, start + len(value) + most + 1):
+                    if 0 <= start < end <= len(text) and _slips(value, text[start:end]) <= most:
+                        return text[start:end]
+    return ""
+
+
+def _slips(one: str, other: str) -> int:
+    """How many letters left out, added, taken for another or exchanged part two texts."""
+    rows = [list(range(len(other) + 1))]
+    for at, letter in enumerate(one, 1):
+        row = [at]
+        for nth, their in enumerate(other, 1):
+            least = min(rows[-1][nth] + 1, row[-1] + 1, rows[-1][nth - 1] + (letter != their))
+            if at > 1 and nth > 1 and letter == other[nth - 2] and one[at - 2] == their:
+                least = min(least, rows[-2][nth - 2] + 1)
+            row.append(least)
+        rows = [rows[-1], row]
+    return rows[-1][-1]
+
+
+def _readable(suite: Suite) -> Iterator[str]:
+    yield suite.system
+    for case in suite.cases:
+        yield from (step.sent for step in case.steps)
+    for tool in suite.tools.values():
+        yield canonical_json(tool.model_dump(mode="json"))
