@@ -180,3 +180,20 @@ def test_looks_after_a_rescoring_say_nothing_of_it(home: Home) -> None:
     look(home, NEARLY)
     home.rescore([home.read()], SILENT.replace("digit", "later"), NEARLY)
     assert upheld(home.run, read_log(home.log), home.log).problems == []
+
+
+@pytest.mark.parametrize(
+    ("was", "forged", "told"),
+    [
+        ("fix: widen", "fix: description", "calls the change of check 'says' of case 'c-1' description, and what"),
+        ("check: says", "check: short", "changes check 'says' of case 'c-1', which the entry does not list"),
+        ("readings:\n- ", "readings:\n- x", "no cited reading licenses `fix: widen` of check 'says' of 'c-1'"),
+    ],
+)
+def test_an_entry_that_would_have_been_refused_is_found_out(home: Home, was: str, forged: str, told: str) -> None:
+    home.rescore([home.read()])
+    (entry,) = home.run.folder.glob("rescored/*/entry.yaml")
+    assert was in entry.read_text()
+    entry.write_text(entry.read_text().replace(was, forged, 1))
+    problems = upheld(home.run, read_log(home.log), home.log).problems
+    assert next(told in one for one in problems if "entry.yaml: would have been refused: " in one)

@@ -12,11 +12,16 @@ from typing import Any, NamedTuple
 
 from evallib.checks.base import Check
 from evallib.checks.judge import Judge
+from evallib.entries import moment
 from evallib.errors import EvallibError, InputError
 from evallib.records import ERROR_STATUSES, Sample, Verdict, verdicts_schema
+from evallib.rescoring.changes import refuse_misnamed_fix, refuse_unlisted
 from evallib.rescoring.flips import Batch, Flip, find_flips, missed_flips, words_of
+from evallib.rescoring.licences import refuse_unlicensed
 from evallib.rescoring.looks import predicted_late
 from evallib.rescoring.recomputing import Kept, rescored_batch
+from evallib.rescoring.rules import refusal
+from evallib.rule import load_rule
 from evallib.scoring import score_samples
 from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.store.runs import StoredRescoring
@@ -75,18 +80,31 @@ def upheld(run: Run, log: Sequence[LoggedEntry], adjudications: Path) -> Upheld:
     """
     found = Upheld([]) if run.sealed else _strict(run)
     for one in [] if run.sealed else standing_rescorings(run, log):
-        found = found.with_more(_problems(run, one)).with_more(Upheld(_unsaid(run, one, log, adjudications)))
+        found = found.with_more(_problems(run, one)).with_more(Upheld(_by_hand(run, one, log, adjudications)))
     return found
 
 
-def _unsaid(run: Run, stored: StoredRescoring, log: Sequence[LoggedEntry], adjudications: Path) -> list[str]:
-    """That an entry keeps silent of what was seen before its flips were foretold; of one that says so nothing."""
+def _by_hand(run: Run, stored: StoredRescoring, log: Sequence[LoggedEntry], adjudications: Path) -> list[str]:
+    """What a stored entry does not say, or would have been refused for: then somebody wrote it who is not the tool."""
     entry = stored.entry
-    if entry.predicted_after_preview or not entry.became:  # an earlier evallib looked at less
+    if not entry.became:  # an earlier evallib refused and marked less
         return []
-    late = predicted_late([run], stored.suite, entry, log, adjudications)
-    told = "does not say that it was predicted after a preview, and by the stamps and rescorings before it, it was"
-    return [f"{stored.folder / 'entry.yaml'}: {told}; restore it"] * late
+    told = [f"would have been refused: {error}" for error in _refusals(run, stored, log)]
+    if not entry.predicted_after_preview and predicted_late([run], stored.suite, entry, log, adjudications):
+        told.append(
+            "does not say that it was predicted after a preview, and by the stamps and rescorings before it, it was"
+        )
+    return [f"{stored.folder / 'entry.yaml'}: {one}; restore it" for one in told]
+
+
+def _refusals(run: Run, stored: StoredRescoring, log: Sequence[LoggedEntry]) -> Iterator[InputError]:
+    """By the log as it was and the rule as it is kept; what licenses an entry of several runs lies in all of them."""
+    entry, suite = stored.entry, stored.suite
+    before = [logged for logged in log if moment(logged.entry.time) < moment(entry.time)]
+    yield from refusal(refuse_unlisted, run, suite, entry)
+    yield from refusal(refuse_misnamed_fix, run, suite, entry)
+    if all(row["run"] == run.id for row in entry.runs):
+        yield from refusal(refuse_unlicensed, [run], entry, before, load_rule(stored.folder).rule)
 
 
 def _strict(run: Run) -> Upheld:
