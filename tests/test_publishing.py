@@ -278,7 +278,7 @@ def test_strict_verdicts_are_computed_again_too(bundle: Path, capsys: pytest.Cap
     rewritten(path, lambda rows: rows[-1].update(weight=7.0))
     for text in (path.with_name("run.json"), *bundle.rglob("*.yaml")):
         text.write_text(text.read_text().replace(was, sha256_of(path)))
-    (problem,) = upheld(open_run("r-1", bundle / "data"), [], bundle / "log").problems
+    (problem,) = upheld(open_run("r-1", bundle / "data"), []).problems
     assert "its value, hits, weight or origin differ" in problem
 
 
@@ -286,11 +286,11 @@ def test_no_code_of_a_stored_suite_is_run_to_verify_it(tmp_path: Path, monkeypat
     text = code_suite('return 1, "so"', "- {id: full, check: not_empty}")
     run = stored_run(tmp_path, {"c-1": ["four"]}, suite_text=text)
     monkeypatch.setattr("evallib.checks.code.evaluate", None)
-    assert upheld(run, [], tmp_path / "log") == ([], 1, 2)
+    assert upheld(run, []) == ([], 1, 2)
     path = run.folder / "verdicts.parquet"
     rewritten(path, lambda rows: rows.remove(next(row for row in rows if row["check_id"] == "x")))
     run.manifest["files"][path.name] = sha256_of(path)
-    (problem,) = upheld(run, [], tmp_path / "log").problems
+    (problem,) = upheld(run, []).problems
     assert "check 'x' on sample 1 of case 'c-1' of run 'r-1' is missing there" in problem
 
 

@@ -100,7 +100,7 @@ def _runs(root: Path, facts: Mapping[str, Any]) -> Iterator[Upheld]:
             continue
         run = open_run(name, root / "data")
         problems = verify_run(run, log).problems
-        yield Upheld(problems) if problems else upheld(run, read_log(log), log)
+        yield Upheld(problems) if problems else upheld(run, read_log(log))
     yield Upheld(verify_log(log).problems)
 
 

@@ -29,7 +29,7 @@ from evallib.store.tables import RowsByKey, stream_table, verdicts_from
 from evallib.suite import Suite
 from evallib.trust import runs_code
 
-__all__ = ["Upheld", "upheld"]
+__all__ = ["Upheld", "doubts", "upheld"]
 
 _WORDING = {"reason", "judge"}
 _COMPARED = itemgetter(*(at for at, name in enumerate(Verdict._fields) if name not in _WORDING))
@@ -70,7 +70,7 @@ class _Said(NamedTuple):
 _Told = Mapping[tuple[str, int], _Said]
 
 
-def upheld(run: Run, log: Sequence[LoggedEntry], adjudications: Path) -> Upheld:
+def upheld(run: Run, log: Sequence[LoggedEntry]) -> Upheld:
     """What the verdicts of a run and of its rescorings are worth.
 
     One sentence for the first verdict of each table that stored criteria do not give on stored answers, and for each
@@ -80,31 +80,39 @@ def upheld(run: Run, log: Sequence[LoggedEntry], adjudications: Path) -> Upheld:
     """
     found = Upheld([]) if run.sealed else _strict(run)
     for one in [] if run.sealed else standing_rescorings(run, log):
-        found = found.with_more(_problems(run, one)).with_more(Upheld(_by_hand(run, one, log, adjudications)))
+        found = found.with_more(_problems(run, one)).with_more(Upheld(_misnamed(run, one)))
     return found
 
 
-def _by_hand(run: Run, stored: StoredRescoring, log: Sequence[LoggedEntry], adjudications: Path) -> list[str]:
-    """What a stored entry does not say, or would have been refused for: then somebody wrote it who is not the tool."""
-    entry = stored.entry
-    if not entry.became:  # an earlier evallib refused and marked less
+def _misnamed(run: Run, stored: StoredRescoring) -> list[str]:
+    """What a stored entry would have been refused for by the suites alone: then the tool did not write it."""
+    if not stored.entry.became:  # an earlier evallib refused less
         return []
-    told = [f"would have been refused: {error}" for error in _refusals(run, stored, log)]
-    if not entry.predicted_after_preview and predicted_late([run], stored.suite, entry, log, adjudications):
-        told.append(
-            "does not say that it was predicted after a preview, and by the stamps and rescorings before it, it was"
-        )
-    return [f"{stored.folder / 'entry.yaml'}: {one}; restore it" for one in told]
+    given = run, stored.suite, stored.entry
+    told = [*refusal(refuse_unlisted, *given), *refusal(refuse_misnamed_fix, *given)]
+    return [f"{stored.folder / 'entry.yaml'}: would have been refused: {error}; restore it" for error in told]
 
 
-def _refusals(run: Run, stored: StoredRescoring, log: Sequence[LoggedEntry]) -> Iterator[InputError]:
-    """By the log as it was and the rule as it is kept; what licenses an entry of several runs lies in all of them."""
-    entry, suite = stored.entry, stored.suite
-    before = [logged for logged in log if moment(logged.entry.time) < moment(entry.time)]
-    yield from refusal(refuse_unlisted, run, suite, entry)
-    yield from refusal(refuse_misnamed_fix, run, suite, entry)
-    if all(row["run"] == run.id for row in entry.runs):
-        yield from refusal(refuse_unlicensed, [run], entry, before, load_rule(stored.folder).rule)
+def doubts(run: Run, log: Sequence[LoggedEntry], adjudications: Path) -> list[tuple[str, str]]:
+    """Id of a rescoring of the run, and what its entry does not say though it is older than the entry.
+
+    Two branches may hide it from one another until they are merged, so it is told and proves nothing. What licenses
+    an entry of several runs lies in all of them, and is not asked for.
+    """
+    found = []
+    for stored in [] if run.sealed else standing_rescorings(run, log):
+        entry, told = stored.entry, list[str]()
+        if not entry.became:  # an earlier evallib looked at less
+            continue
+        before = [logged for logged in log if moment(logged.entry.time) < moment(entry.time)]
+        if not entry.predicted_after_preview and predicted_late([run], stored.suite, entry, log, adjudications):
+            told.append("was predicted after a preview, by the stamps and rescorings before it, and does not say so")
+        if all(row["run"] == run.id for row in entry.runs):
+            license_ = refusal(refuse_unlicensed, [run], entry, before, load_rule(stored.folder).rule)
+            told += [f"would have been refused by the log as it was: {error}" for error in license_]
+        ids = [id_ for id_, one in log if one == entry]
+        found += [(id_, said) for id_ in ids for said in told]
+    return found
 
 
 def _strict(run: Run) -> Upheld:
