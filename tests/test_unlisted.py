@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from evallib.printing import rescored_lines, turned_lines
+from evallib.publishing.criteria import criteria_changelog
 from evallib.rescoring.impact import preview
-from evallib.store import import_run
+from evallib.store import import_run, read_log
 from tests.licensing import citing
 from tests.making import SUITE, stored_run
 from tests.ruled import ENTRY, WIDER, Home
@@ -133,6 +134,9 @@ def test_a_check_in_the_place_of_a_recorded_one_that_never_failed_is_told(record
     done = recorded.rescore([recorded.read()], there(ENTRY), gutted).as_dict()
     assert done["never_failed"] == [{"case_id": case, "check": "short"} for case in ("c-1", "c-2")]
     assert "2 checks" in "".join(line for line in rescored_lines(done) if "weakened" in line)
+    changelog = criteria_changelog([recorded.run], read_log(recorded.log), {})
+    assert "In their place 4 checks of a case are computed now; 2 failed no answer, so that" in changelog
+    assert "whether they were weakened: short." in changelog
 
 
 PROBES = "probes: [{name: digits, case: c-1, answer: '44', passes: [says]}]\n"
