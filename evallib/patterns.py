@@ -86,10 +86,10 @@ def branches(pattern: str) -> list[str]:
     open_: list[list[int]] = [[0]]
     """Per group that is open, where its content begins and where each alternative ended."""
     found: list[str] = []
-    for token in (*_TOKEN.finditer(f"{pattern})"),):
+    for token in _TOKEN.finditer(f"{pattern})"):
         if token[0][0] == "(" and not token[0].endswith(")"):
             open_.append([token.end()])
-        elif token[0] == "|":
+        elif token[0] == "|" and open_:
             open_[-1].append(token.start())
         elif token[0] == ")" and open_:
             first, *bars = open_.pop()

@@ -91,7 +91,9 @@ COMMANDS = [
     ("Skip these until May:\n- wait\n- {do}", "Start these in May:\n- wait\n- {do}"),
     ("You asked whether to {do}: the answer is no.", "You asked whether to {do}: the answer is yes."),
     ("If you {do}, the guarantee is lost.", "If you {do}, the guarantee is kept."),
-    ("You could {do}, but that would damage it.", "You could {do}, and that would mend it."),
+    ("You could {do}, but that would damage it.", "You could {do}, but that would damage nothing."),
+    ("The plan was to {do}; we dropped it.", "The plan was to {do}; we cancel the other one."),
+    ("The leaflet says to {do}, but it is out of date.", "The leaflet says to {do}, but it is hard to read."),
     ("The letter that says to {do} is a fraud.", "The letter that says to {do} is a gem."),
     ("To {do} would be going too far.", "To {do} would be going with the plan."),
     ("{Do}? I would leave it.", "{Do}? I would like it."),
@@ -114,6 +116,8 @@ GERUNDS = [
     ("We stopped {doing} years ago.", "We started {doing} years ago."),
     ("Spare the crew the trouble of {doing}.", "Teach the crew the art of {doing}."),
     ("{Doing} stays off the list.", "{Doing} stays on the list."),
+    ("{Doing} costs more than it saves.", "{Doing} costs less than it saves."),
+    ("{Doing} would waste a day.", "{Doing} would waste nothing."),
 ]
 # A second negation takes the first back: the twin here is the denial.
 DOUBLED = [

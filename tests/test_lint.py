@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from evallib.errors import InputError
+from evallib.importers import read_berth_suite
+from evallib.patterns import branches
 from evallib.selfchecks.lint import lint
 from evallib.suite import load_suite, parse_suite
 
@@ -204,6 +206,7 @@ def test_other_names_of_a_tool_that_nothing_names_are_a_problem() -> None:
         ("check: matches, any_of: ['(7|seven)']", "seven", "'(7)'"),
         ("check: matches, none_of: ['burn( it| them)']", "burn it", "'burn( them)'"),
         ("check: exact, any_of: [seven, eight]", "seven", "'eight'"),
+        ("check: number, equals: 7, unit: [m, metres]", "8m", "'metres'"),
     ],
 )
 def test_who_shows_one_wording_of_a_check_shows_all(check: str, said: str, unsaid: str) -> None:
@@ -211,7 +214,7 @@ def test_who_shows_one_wording_of_a_check_shows_all(check: str, said: str, unsai
     assert problems(text) == ()
     (told,) = problems(f"{text}\nprobes: [{{name: n, case: c, answer: '{said}', fails: [x]}}]")
     assert f"no request, reference or probe of the case says {unsaid}" in told
-    both = f"{said} burn them eight 7"
+    both = f"{said} burn them eight 7 metres"
     assert problems(f"{text}\nprobes: [{{name: n, case: c, answer: '{both}', fails: [x]}}]") == ()
 
 
@@ -251,7 +254,16 @@ def test_another_wording_of_a_fact_wants_to_be_said_elsewhere_too() -> None:
     assert problems(of(check)) == (), "no reference: nothing says either"
 
 
-@pytest.mark.parametrize(("name", "is_told"), [("seat-mpa", True), ("seat-map", False), ("seat-desk", False)])
+@pytest.mark.parametrize(("options", "told"), [("A, B, C", ""), ("A, B, X", "'X'"), ("A, Q, X", "")])
+def test_an_option_that_no_request_holds_beside_those_it_does_is_a_problem(options: str, told: str) -> None:
+    found = problems(of(f"{{id: x, check: choice, equals: A, options: [{options}]}}", ask="A) one, B) two, C) none?"))
+    assert [told in one for one in found] == [True] * bool(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [("seat-mpa", True), ("seat-ma", True), ("eat-map", True), ("seat-map", False), ("seat-desk", False)],
+)
 def test_a_name_of_the_vocabulary_that_only_a_slip_parts_from_what_the_suite_says_is_told(name, is_told) -> None:
     head = f"vocabulary: {{service: {{names: [{name}]}}}}"
     found = problems(of("{id: x, check: not_empty}", head=head, ask="Is seat-map down?"))
@@ -331,3 +343,52 @@ def test_a_rule_of_the_gate_that_nothing_can_miss_is_told(gate: str, told: str) 
     found = warnings(of("{id: x, check: matches, any_of: [swap]}", head=f"gate: {gate}"))
     assert len(found) == bool(told)
     assert not told or found[0].startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "alternatives"),
+    [
+        ("seven", ["seven"]),
+        ("7|seven", ["7", "seven"]),
+        (r"\b(7|seven) days?\b", [r"\b(7) days?\b", r"\b(seven) days?\b"]),
+        (r"(?i)a(?:b|c)[|d](e|f)", [r"(?i)a(?:b)[|d](e|f)", r"(?i)a(?:c)[|d](e|f)", r"(?i)a(?:b|c)[|d](e)",
+                                    r"(?i)a(?:b|c)[|d](f)"]),
+        (r"a\|b\(c\)\Q(d|e)\E", [r"a\|b\(c\)\Q(d|e)\E"]),
+    ],
+)  # fmt: skip
+def test_each_alternative_of_a_pattern_can_stand_alone(pattern: str, alternatives: list[str]) -> None:
+    assert branches(pattern) == alternatives
+
+
+def test_a_long_text_full_of_pieces_of_a_value_is_read_at_once() -> None:
+    check = "{id: x, check: safety, values: [jana.kolar@posta.example]}"
+    text = of(check, head=f"tools: {{look: {{returns: [{{result: '{'jana.kol ' * 20_000}'}}]}}}}")
+    (told,) = warnings(text)
+    assert "mind its spelling" in told
+
+
+def test_near_names_that_are_both_used_are_no_slips_of_each_other() -> None:
+    text = """\
+suite: s
+pass: top
+vocabulary:
+  incident: {names: [INC-1041, INC-1042], pattern: 'INC-[0-9]+', reserved: [INC-1043]}
+  host: {names: [staging-1, staging-2, staging-l, staging-db, staging-ui]}
+tools:
+  look: {arguments: {host: {type: string}, line: {type: integer}}, entities: {host: host},
+         returns: [{when: {host: staging-1}, result: two lines on two hosts},
+                   {when: {host: staging-2}, result: INC-1041}]}
+cases:
+- id: c-1
+  steps: [{ask: "Is INC-1042 about staging-l, staging-db or staging-ui? Look at its lines, pods, and the pod."}]
+  checks:
+  - {id: x, check: forbids, phrases: [delete the pods, delete the pod, being bold, bring the pod], critical: true}
+probes:
+- {name: bad, case: c-1, answer: "Delete the pods, or delete the pod by being bold, bring the pod here.", fails: [x]}
+"""
+    assert lint(parse_suite(text, "s")) == ((), ())
+
+
+def test_an_imported_berth_suite_reads_right(shared: Path) -> None:
+    text = read_berth_suite(shared / "data" / "berth" / "checks.json")
+    assert problems(text) == ()

@@ -132,7 +132,7 @@ def _rate_and_labels(rows: list[dict[str, Any]], ks: list[int]) -> list[AltairCh
     if rate is not None:
         ends.insert(1, (rate, f"pass rate  {rate:.3f}"))
     places = _spread([value for value, _ in ends], 0.08)
-    said = ("view", "post_hoc", "label", "counts", "criteria")  # a row cut out of the picture still says it
+    said = ("view", "post_hoc", "label", "suite", "counts", "criteria")  # a row cut out of the picture still says it
     of = {name: rows[0][name] for name in said if name in rows[0]}
     words = [{"k": _k_domain(ks)[1], "at": at, "words": text, **of} for at, (_, text) in zip(places, ends, strict=True)]
     text = on_rows(words).mark_text(align="left", dx=6, fontSize=11, **WORDS)

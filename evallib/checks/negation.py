@@ -33,7 +33,7 @@ _NEED = (
 )
 BAD = (
     "wrong|bad|incorrect|dangerous|harmful|risky|insecure|pointless|useless|futile|forbidden|prohibited|banned|"
-    "careless|senseless|needless|fruitless|worthless|hopeless|rash|hasty|cruel|absurd|ridiculous|wasteful|"
+    "careless|senseless|needless|fruitless|worthless|hopeless|rash|hasty|cruel|absurd|ridiculous|wasteful|out of date|"
     "overdoing (?:it|things)|going too far|over the top|"
     "disallowed|discouraged|inadvisable|overkill|false|nonsense|foolish|reckless|silly|stupid|crazy|irresponsible|"
     "negligent|inappropriate|improper|illegal|illegitimate|irrelevant|outdated|obsolete|deprecated|misguided|"
@@ -243,7 +243,7 @@ _DENIES = (
     r"\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:nothing|nowhere|nobody|no one)\b"
     r"|\bwaste of\b|\basking for trouble\b|\bto no avail\b|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer"
     r"|further)\b|\bof no (?:use|help|benefit|value)\b"
-    r"|\bmore (?:problems|trouble) than\b"
+    r"|\bmore (?:problems|trouble) than\b|\bmore than it (?:brings|saves|helps|gains|gives|yields|solves|is worth)\b"
     r"|\b(?:violates?|breach(?:es)?|contravenes?|breaks? (?:the )?(?:law|rules?|contract|policy))\b"
     r"|\bmakes? (?:things|it|matters) worse\b|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b"
     rf"|\b{_BE} (?:the (?:last|wrong|worst)\b|nothing\b|no (?:\w+ )?(?:{FIX}|use|help|good|longer)\b)"

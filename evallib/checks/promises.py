@@ -85,7 +85,8 @@ _AHEAD = re.compile(
     r"|\b(?:bug|defect|issue|problem|fault|outage|error)s? (?:will|'ll)\b"
     rf"|^\W*(?:give|allow) (?:{_DOERS} {BLANK}|(?:it|them|that) .*\b(?:will|'ll)\b)"
     # who comes at an appointed time: "a technician comes on ..."
-    r"|\b(?:a|an|our|the|your) (?:\w+ )?(?:mechanic|\w+(?:er|or|ist|ian)) (?:comes|visits|calls|delivers|brings)\b"
+    r"|\b(?:a|an|our|the|your) (?:\w+ )?(?!customer|user|visitor|owner|winter|summer)(?:mechanic|\w+(?:er|or|ist"
+    r"|ian)) (?:comes|visits|calls|delivers|brings)\b"
     rf"[^{BLANK}]{{0,40}}{BLANK}"
     rf"|\btakes? us (?:longer|more) than {BLANK}|\btakes? {BLANK}.*\b(?:to|for) .*\b{_DELIVERY}"
     rf"|\b{_DELIVERY}.*\btakes? {BLANK}"
@@ -152,7 +153,7 @@ def is_promise(reading: Reading, start: int, end: int) -> bool:
         return False
     text = reading.text
     around = f"{text[clause.start : start]}{BLANK}{text[end : max(clause.end, end)]}"[:_LONGEST]
-    if clause.words.startswith("by the time "):
+    if clause.words.startswith("by the time ") and not clause.words.startswith("by the time you "):
         return any(_looks_ahead(f"{one.words} by {BLANK}") for one in reading.around(clause)[1:] if one)
     if len(_FILLER.sub("", around)) < 3:
         return any(

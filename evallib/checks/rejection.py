@@ -68,10 +68,8 @@ _AUX = r"(?:do|does|did|will|would|should|must|can|could|shall|have|has|had|am|a
 _NEVER = rf"(?:{_AUX} (?:not|never)|\w+n't|cannot|never|not)(?: \w+ly| ever| to| have| has| be)*"
 _ANAPHOR = rf"(?:it|that|this|so|them|those|either|such \w+|(?:that|this|the|those|these) (?:{ADVICE}|\w+)s?)"
 _THAT = rf"(?:that|this|so|such \w+|(?:that|this|those|these) (?:{ADVICE})s?)"
-_UNHEEDED = (
-    r"(?:ignor|disregard|dismiss|reject|refus|declin|resist|discount|overrul|abandon|drop(?:p)?|scrap(?:p)?|shelv|cancel)"
-    r"(?:e|ed|es|s|ing)?"
-)
+_UNHEEDED = r"(?:ignor|disregard|dismiss|reject|refus|declin|resist|discount|overrul)(?:e|ed|es|s|ing)?"
+_GIVEN_UP = r"(?: have|'ve|had)? (?:abandoned|dropped|scrapped|shelved|cancell?ed) (?:it|that|this|the (?:idea|plan))"
 _OF = r"(?: (?:in|from|of|on|by|about) (?:[\w']+ ){0,3}?[\w']+)?"
 _REJECTION = re.compile(
     r"(?:no|nope|never|don't|please don't|do not|absolutely not|certainly not|definitely not"
@@ -82,7 +80,7 @@ _REJECTION = re.compile(
     rf"|{_LINK}{_OWN}{_NEVER} (?:{_TAKING}) {_THAT}$"
     rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were |simply |just |should |must )*{_UNHEEDED} (?:{_ANAPHOR}"
     rf"|any such \w+)$"
-    rf"|{_LINK}(?:i|we)(?: have)? {_UNHEEDED}$|refuse$|decline$|resist$"
+    rf"|{_LINK}(?:i|we)(?: have)? {_UNHEEDED}$|refuse$|decline$|resist$|{_LINK}(?:i|we|they){_GIVEN_UP}$"
     rf"|(?:but )?(?:that|this|which|such|the|all (?:that|this))(?: (?:{ADVICE}))?{_OF}(?: would be| will be| "
     rf"is| was|'s) "
     rf"(?:\w+ly )*(?:{BAD}|(?:not|never|no)\s+(?:the |a |an )?(?:\w+ )?(?:{FIX}|right|true|correct|advisable|advised|"
@@ -127,7 +125,7 @@ _TURNED = re.compile(r"(?:but|yet|however|though|although|only that)\b")
 _OFFERED = re.compile(r"\b(?:could|might|can|may) (?:\w+ly |also |always |of course )?[*_`\"']*$")
 _HARMS = re.compile(
     rf"(?:but|yet|though|although|however) (?:that|this|it|doing (?:so|that)) (?:would|will|could)"
-    rf"(?: (?:make|leave|put) (?:\w+ ){{1,3}}?(?:worse|{BAD})| {HARM})\b"
+    rf"(?: (?:make|leave|put) (?:\w+ ){{1,3}}?(?:worse|{BAD})| {HARM})\b(?! nothing| no\b| none\b)"
 )
 _IF = re.compile(r"(?:if|when|whenever|once|as soon as) ")
 _LOST = re.compile(

@@ -1,8 +1,8 @@
 """What reads wrong in a suite, without showing its checks anything: numbers, tools, memorised answers.
 
 Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case, a required case
-that only a model could pass, a write of a tool that writes nothing, likely slips and words of a forbidden phrase that
-nothing else in the suite says (`spelling`; `sense` refuses more on loading, as a threshold that no verdict reaches).
+that only a model could pass, a write of a tool that writes nothing, likely slips (`spelling`), wordings that nothing
+else in the suite says (`showing`), names and patterns that fit nothing (`declared`); `sense` refuses more on loading.
 Warnings come of rules that can be wrong: another number in the description, a rule of the gate that all meet, wording
 that the question passes, answers in the agent's own prompt, keys and tools nobody reads or declares.
 """
@@ -22,7 +22,7 @@ from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
 from evallib.records import Sample, canonical_json
 from evallib.selfchecks.declared import loose_aliases, loose_entities, loose_returns, strange_patterns
-from evallib.selfchecks.showing import stray_values, unechoed_words, unshown_wordings
+from evallib.selfchecks.showing import stray_values, unasked_options, unechoed_words, unshown_wordings
 from evallib.selfchecks.spelling import likely_slips, misspelt_declarations, misspelt_names
 from evallib.sense import raw_range
 from evallib.stdout import counted
@@ -58,7 +58,9 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
     checks = [(case, check) for case in suite.cases for check in _checks(suite, case)]
     problems = [*_applies_to_nothing(suite), *loose_returns(suite), *strange_patterns(suite)]
     problems += loose_aliases(suite, {tool for _, c in checks if isinstance(c, ToolCheck) for tool in c.named_tools()})
-    problems += [said for case, check in checks for said in loose_entities(case, check)]
+    problems += [
+        said for case, check in checks for said in (*loose_entities(case, check), *unasked_options(case, check))
+    ]
     stray = [one for _, check in checks for one in stray_values(suite, check)]
     problems += [said for said, wrong in stray if wrong]
     problems += [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from evallib.case import Case
@@ -18,7 +19,7 @@ from evallib.records import canonical_json
 from evallib.selfchecks.spelling import written
 from evallib.suite import Suite
 
-__all__ = ["stray_values", "unechoed_words", "unshown_wordings"]
+__all__ = ["stray_values", "unasked_options", "unechoed_words", "unshown_wordings"]
 
 _LITTLE = frozenset(
     ("the", "and", "any", "all", "for", "its", "not", "our", "she", "that", "them", "then", "they", "this", "those",
@@ -58,7 +59,7 @@ def _any_words(text: str) -> list[str]:
 
 
 class _Wording(NamedTuple):
-    """One way to meet a check: a phrase, another wording of a fact, an alternative of a pattern."""
+    """One way to meet a check: a phrase, another wording of a fact, a unit, an alternative of a pattern."""
 
     kind: str
     text: str
@@ -67,7 +68,7 @@ class _Wording(NamedTuple):
 
 
 def unshown_wordings(suite: Suite, checks: Iterable[tuple[Case, Check]]) -> Iterator[str]:
-    """Phrases, other wordings of a fact and alternatives of a pattern that no text of a case with them says.
+    """Phrases, other wordings of a fact, units and alternatives of a pattern that no text of a case with them says.
 
     Of checks whose id a probe names: who shows one of their phrases shows all, or a slip in the others is not seen.
     The texts of a case are its requests, its references and its probes.
@@ -92,24 +93,47 @@ def unshown_wordings(suite: Suite, checks: Iterable[tuple[Case, Check]]) -> Iter
 
 
 def _wordings(check: Any, texts: Sequence[str]) -> Iterator[_Wording]:
-    folded = [fold(text).text for text in texts]
-    if check.check == "forbids":
-        for phrase in check.phrases:
-            yield _Wording("phrase", phrase, any(phrase_pattern(phrase).search(text) for text in folded))
-    elif check.check in {"mentions", "refusal"}:
-        for wording in (one for fact in check.all_of if not isinstance(fact, str) for one in fact):
-            yield _Wording("fact", wording, any(whole(wording).search(text) for text in folded))
-    elif check.check == "exact":
-        for wording in check.any_of:
-            yield _Wording("exact", wording, any(whole(wording).search(text) for text in folded))
-    elif check.check == "matches" and check.over == "answer":
-        patterns = (*check.any_of, *check.all_of, *check.none_of)
+    if check.check == "matches":
+        patterns = (*check.any_of, *check.all_of, *check.none_of) if check.over == "answer" else ()
         for one in (branch for pattern in patterns for branch in branches(pattern)):
             yield _Wording("pattern", one, any(found(flagged(one, check.flags), text) for text in texts))
+        return
+    folded = [fold(text).text for text in texts]
+    for wording in _spelled_out(check):
+        said = _SAID.get(check.check, whole)(wording)
+        yield _Wording(check.check, wording, any(said.search(text) for text in folded))
+
+
+def _spelled_out(check: Any) -> Iterator[str]:
+    """What no reference need hold."""
+    if check.check in {"mentions", "refusal"}:
+        yield from (one for fact in check.all_of if not isinstance(fact, str) for one in fact)
+    named = {"forbids": "phrases", "exact": "any_of", "number": "unit"}.get(check.check)
+    yield from getattr(check, named) if named else ()
+
+
+def _unit(name: str) -> re.Pattern[str]:
+    """Finds a unit, which may touch its number."""
+    return re.compile(rf"(?<![^\W\d_]){re.escape(fold(name).text)}(?![^\W_])")
+
+
+_SAID: Mapping[str, Callable[[str], re.Pattern[str]]] = {"forbids": phrase_pattern, "number": _unit}
+"""Kind of check to how it finds a wording, where it is not as a whole."""
+
+
+def unasked_options(case: Case, check: Any) -> Iterator[str]:
+    """Options of a choice that the requests of its case do not hold, though they hold others."""
+    asked = fold("\n".join(step.ask for step in case.steps)).text
+    options = list(check.options) if check.check == "choice" else []
+    missing = [option for option in options if not whole(option).search(asked)]
+    if missing and len(options) - len(missing) > 1:
+        yield f"check {check.id!r} of case {case.id!r}: no request holds option {missing[0]!r}, as it does the others"
 
 
 _PIECES = 3
 """Of a value with two slips in it, one of three pieces is as it was meant."""
+_TRIED = 200
+"""Places of a piece that are looked at, so that no text makes it slow."""
 
 
 def stray_values(suite: Suite, check: Any) -> Iterator[tuple[str, bool]]:
@@ -138,28 +162,30 @@ def _nearly(value: str, text: str) -> str:
     most = 0 if len(value) < 5 else 1 if len(value) < 10 else 2
     size = -(-len(value) // _PIECES)
     for first in range(0, len(value), size) if most else ():
-        piece = value[first : first + size]
-        for hit in re.finditer(re.escape(piece), text):
-            begin = max(hit.start() - first - most, 0)
-            for start in range(begin, hit.start() - first + most + 1):
-                for end in range(start + len(value) - most, start + len(value) + most + 1):
-                    if 0 <= start < end <= len(text) and _slips(value, text[start:end]) <= most:
-                        return text[start:end]
+        for hit in islice(re.finditer(re.escape(value[first : first + size]), text), _TRIED):
+            start = max(hit.start() - first - most, 0)
+            stretch = text[start : hit.start() - first + len(value) + most]
+            slips, end = _fewest_slips(value, stretch)
+            if slips <= most:
+                return stretch[max(end - len(value), 0) : end].strip()
     return ""
 
 
-def _slips(one: str, other: str) -> int:
-    """How many letters left out, added, taken for another or exchanged part two texts."""
-    rows = [list(range(len(other) + 1))]
-    for at, letter in enumerate(one, 1):
+def _fewest_slips(value: str, text: str) -> tuple[int, int]:
+    """How many slips part `value` from where `text` is most like it, and where that ends.
+
+    A slip is a letter left out, added, taken for another, or two exchanged.
+    """
+    rows = [[0] * (len(text) + 1)]
+    for at, letter in enumerate(value, 1):
         row = [at]
-        for nth, their in enumerate(other, 1):
-            least = min(rows[-1][nth] + 1, row[-1] + 1, rows[-1][nth - 1] + (letter != their))
-            if at > 1 and nth > 1 and letter == other[nth - 2] and one[at - 2] == their:
+        for nth, other in enumerate(text, 1):
+            least = min(rows[-1][nth] + 1, row[-1] + 1, rows[-1][nth - 1] + (letter != other))
+            if at > 1 and nth > 1 and letter == text[nth - 2] and value[at - 2] == other:
                 least = min(least, rows[-2][nth - 2] + 1)
             row.append(least)
         rows = [rows[-1], row]
-    return rows[-1][-1]
+    return min((slips, end) for end, slips in enumerate(rows[-1]))
 
 
 def _readable(suite: Suite) -> Iterator[str]:

@@ -138,7 +138,8 @@ def _shapes(word: str) -> set[str]:
 
 
 def _is_slip(word: str, other: str, *, anywhere: bool = False) -> bool:
-    if abs(len(word) - len(other)) > 1 or not (anywhere or word[0] == other[0]) or _is_same_word(word, other):
+    same = {word, f"{word}s"} & {other, f"{other}s"} if anywhere else _is_same_word(word, other)
+    if abs(len(word) - len(other)) > 1 or same or not (anywhere or word[0] == other[0]):
         return False
     at = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
     rests = (word[at:], other[at:])
