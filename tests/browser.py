@@ -98,8 +98,11 @@ def many_run(data: Path, samples: int, run_id: str = "many") -> Run:
     return import_run(data, run_id, SUITE, made, verdicts, target={"kind": "by hand"}, source={"kind": "by hand"})
 
 
-def review_notebook(folder: Path, run: str, *, before: str = "", **given: object) -> Path:
+def review_notebook(
+    folder: Path, run: str, *, data: str, adjudications: str, query: str = "", before: str = ""
+) -> Path:
     """A notebook that opens a sitting over a run, shows the screen, and has a text below it."""
+    given = {"data": data, "adjudications": adjudications, "query": query}
     opened = f"{before}\nfrom evallib.desk.tables import open_session\nsession = open_session({run!r}, **{given!r})"
     shown = "from evallib.widgets import show_review\nshow_review(session, interactive=True)"
     cells = [

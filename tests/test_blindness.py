@@ -85,6 +85,18 @@ def test_who_was_shown_a_whole_draw_is_not_asked_blind_for_the_rest_which_passes
         ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"))
 
 
+def test_no_sitting_forgets_what_another_one_showed(runs, tmp_path):
+    earlier = ReviewSession(runs, tmp_path, "Ann", query=parse_query("strict=fail"), blind=False)
+    later = ReviewSession(runs, tmp_path, "Ann", query=parse_query("case=c-1 strict=pass"), blind=False)
+    queue_frame(ReviewSession(runs, tmp_path, "Ann"))
+    earlier.filter("strict=error")
+    earlier.filter("case=c-2 strict=pass")
+    session = ReviewSession(runs, tmp_path, "Ann")
+    assert not any(map(session.is_blind, (*earlier.queue, *later.queue)))
+    with pytest.raises(InputError, match="what was not drawn passes"):
+        ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"))
+
+
 def test_who_was_shown_a_part_of_a_draw_may_still_read_all(runs, tmp_path):
     queue_frame(ReviewSession(runs, tmp_path, "Ann", query=parse_query("case=c-1")))
     queue_frame(ReviewSession(runs, tmp_path))

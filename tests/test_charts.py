@@ -231,7 +231,7 @@ def test_a_label_of_its_own_is_drawn_as_it_is() -> None:
     late = f"{POST_HOC_LABEL}; predicted after preview"
     chart = reliability(outcomes("pf"), outcomes("pp", view="rescored:x").assign(label=late))
     assert chart.to_dict()["usermeta"]["evallib"]["label"] == late
-    assert f"rescored:x: few; criteria c0ffee; {late}" in drawn_words(chart)
+    assert f"rescored:x: {late}" in drawn_words(chart)
 
 
 def test_a_picture_never_overwrites_a_file(tmp_path: Path) -> None:
@@ -244,7 +244,9 @@ def test_a_picture_never_overwrites_a_file(tmp_path: Path) -> None:
 
 # what every chart says of itself
 
-ABOUT = [About("strict", counts="2 cases x 1 sample", criteria="c0ffee", caption="Suite small.")]
+ABOUT = [
+    About("strict", "", "2 cases x 1 sample", "c0ffee", caption="Suite small.", suite="small@abc", cases="all 2 cases")
+]
 
 
 def every_chart() -> dict[str, Any]:
@@ -273,11 +275,12 @@ by_name = pytest.mark.parametrize("name", CHARTS)
 def test_title_and_every_row_say_view_counts_and_criteria(name: str) -> None:
     spec = every_chart()[name].to_dict()
     (heading,) = {tuple(node["subtitle"]) for node in nodes(spec) if "subtitle" in node}
-    assert heading[0] == "strict: 2 cases x 1 sample; criteria c0ffee"
+    assert " ".join(heading) == "strict: small@abc; all 2 cases; 2 cases x 1 sample; criteria c0ffee"
     rows = [row for kept in spec["datasets"].values() for row in kept]
     told = [row for row in rows if "view" in row]
     assert told
-    assert all((row["counts"], row["criteria"], row["label"]) == ("2 cases x 1 sample", "c0ffee", "") for row in told)
+    of = {"suite": "small@abc", "counts": "2 cases x 1 sample", "criteria": "c0ffee", "label": ""}
+    assert all(of.items() <= row.items() for row in told)
     # Words and rules beside the lines of the reliability chart repeat figures of its rows.
     assert len(told) == len(rows) or name == "reliability"
 

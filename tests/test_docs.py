@@ -1,4 +1,4 @@
-"""What README and CONTRIBUTING list is what there is."""
+"""What README, CONTRIBUTING and the docs list is what there is."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def section(name: str, title: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
-def test_readme_has_one_row_for_every_kind_with_its_keys() -> None:
+def test_the_docs_have_one_row_for_every_kind_with_its_keys() -> None:
     rows = re.findall(
-        r"^\| `(\w+)` \|[^|]*\| (?:`([\w ]+)`|none) \|$", section("README.md", "Check kinds"), re.MULTILINE
+        r"^\| `(\w+)` \|[^|]*\| (?:`([\w ]+)`|none) \|$", section("docs/suites.md", "Check kinds"), re.MULTILINE
     )
     listed = {kind: set(keys.split()) for kind, keys in rows}
     assert len(rows) == len(listed)
@@ -86,7 +86,7 @@ LEVELS: list[dict[str, type[BaseModel]]] = [
 
 
 def listed(table: str) -> dict[str, list[str]]:
-    """Level to the keys that a table of README gives it; a row without a level goes on with the one above."""
+    """Level to the keys that a table of the docs gives it; a row without a level goes on with the one above."""
     levels: dict[str, list[str]] = {}
     for level, keys in re.findall(r"^\| ([a-z ]*?) ?\| ((?:`\w+` ?)+)\|", table, re.MULTILINE):
         here = levels.setdefault(level or list(levels)[-1], [])
@@ -94,8 +94,8 @@ def listed(table: str) -> dict[str, list[str]]:
     return levels
 
 
-def test_readme_lists_every_key_of_a_suite_and_of_a_script_at_its_level() -> None:
-    tables = re.findall(r"(?:^\|.*\n)+", section("README.md", "Writing a suite"), re.MULTILINE)
+def test_the_docs_list_every_key_of_a_suite_and_of_a_script_at_its_level() -> None:
+    tables = re.findall(r"(?:^\|.*\n)+", section("docs/suites.md", "Writing a suite"), re.MULTILINE)
     for table, models in zip(tables, LEVELS, strict=True):
         there = {
             level: sorted(field.alias or name for name, field in model.model_fields.items())
@@ -104,10 +104,10 @@ def test_readme_lists_every_key_of_a_suite_and_of_a_script_at_its_level() -> Non
         assert {level: sorted(keys) for level, keys in listed(table).items()} == there
 
 
-def test_readmes_suite_is_sound_and_runs_against_readmes_script(
+def test_the_suite_of_the_docs_is_sound_and_runs_against_their_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    suite, played = re.findall(r"```yaml\n(.*?)```", section("README.md", "Writing a suite"), re.DOTALL)
+    suite, played = re.findall(r"```yaml\n(.*?)```", section("docs/suites.md", "Writing a suite"), re.DOTALL)
     folder = tmp_path / "capitals"
     folder.mkdir()
     (folder / "suite.yaml").write_text(suite, encoding="utf-8")

@@ -16,6 +16,7 @@ from evallib.adjudication import make_difference, make_reading, make_resolution,
 from evallib.cli import main
 from evallib.entries import Plan, Stratum, Withdrawal
 from evallib.errors import InputError
+from evallib.locks import make_lock
 from evallib.standing import own_reading, standing_readings
 from evallib.store import Run, append_entry, read_log, verify_log
 from evallib.store.log import Stamp, stamp_preview
@@ -263,6 +264,22 @@ def test_a_plan_that_says_it_is_much_older_than_its_commit_is_named(two: Reposit
     git(home, "merge", "-q", "--no-edit", "bo")
     problems = "\n".join(verify_log(home / "adjudications", since="main").problems)
     assert ("a day older than the commit that adds it" in problems) is told
+
+
+@pytest.mark.parametrize(("days", "told"), [(0.5, False), (30, True)])
+def test_an_entry_about_criteria_that_is_much_older_than_its_commit_is_noted(
+    two: Repository, capsys: pytest.CaptureFixture[str], days: float, told: bool
+) -> None:
+    home, run = two
+    time = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
+    lock = make_lock([run], author="Ann", reason="a comparison").model_copy(update={"time": time})
+    append_entry(home / "adjudications", lock)
+    commit(home, "lock")
+    assert main(["verify", str(home / "adjudications"), "--since", "main"]) == 0
+    said = capsys.readouterr().out
+    assert (
+        any(line.startswith("note: ") and "a day older than the commit" in line for line in said.splitlines()) is told
+    )
 
 
 @pytest.mark.parametrize("harm", ["edit", "delete"])

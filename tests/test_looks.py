@@ -1,13 +1,18 @@
 """Whoever was told flips predicts them no more: a refusal that names some, and an earlier rescoring, count as looks."""
 
+import hashlib
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from evallib.cli import main
 from evallib.errors import InputError
+from evallib.publishing.contents import preview_files
 from evallib.rescoring.impact import preview
-from evallib.store import Run, list_runs
+from evallib.rescoring.upholding import doubts, upheld
+from evallib.store import Run, list_runs, read_log
 from evallib.store.files import files_below
 from tests.licensing import citing
 from tests.making import SUITE, stored_run
@@ -159,3 +164,60 @@ def test_a_stamp_does_not_tell_which_answers_flip(home: Home) -> None:
     look(home, NEARLY, ENTRY)
     (stamp,) = files_below(home.log / "previews", ".yaml")
     assert not {"r-1", "c-1", "pass"} & set(stamp.read_text().replace(":", " ").split())
+
+
+def rewritten(home: Home, was: str, forged: str) -> None:
+    """The entry of the rescoring beside the run and its twin, by somebody who thinks of the hash in its name."""
+    (entry,) = home.run.folder.glob("rescored/*/entry.yaml")
+    (twin,) = home.log.rglob("*-rescoring-*.yaml")
+    assert was in entry.read_text()
+    content = entry.read_text().replace(was, forged, 1).encode()
+    entry.write_bytes(content)
+    twin.unlink()
+    twin.with_name(f"{twin.stem[:-12]}{hashlib.sha256(content).hexdigest()[:12]}.yaml").write_bytes(content)
+
+
+def test_an_entry_that_keeps_silent_of_a_look_is_found_out(home: Home) -> None:
+    look(home, NEARLY)
+    done = home.rescore([home.read()])
+    look(home, NEARLY, SILENT.replace("digit", "later"))
+    assert doubts(home.run, read_log(home.log), home.log) == []
+    rewritten(home, "predicted_after_preview: true\n", "")
+    ((_, told),) = doubts(home.run, read_log(home.log), home.log)
+    assert told == "was predicted after a preview, by the stamps and rescorings before it, and does not say so"
+    assert len(list(preview_files(home.log, [done.logged], [home.run]))) == 2, "a bundle holds both, by their flips"
+
+
+def test_looks_after_a_rescoring_say_nothing_of_it(home: Home) -> None:
+    home.rescore([home.read()])
+    look(home, NEARLY)
+    home.rescore([home.read()], SILENT.replace("digit", "later"), NEARLY)
+    assert doubts(home.run, read_log(home.log), home.log) == []
+
+
+@pytest.mark.parametrize(
+    ("was", "forged", "told"),
+    [
+        ("fix: widen", "fix: description", "calls the change of check 'says' of case 'c-1' description, and what"),
+        ("check: says", "check: short", "changes check 'says' of case 'c-1', which the entry does not list"),
+    ],
+)
+def test_an_entry_that_would_have_been_refused_is_found_out(home: Home, was: str, forged: str, told: str) -> None:
+    home.rescore([home.read()])
+    rewritten(home, was, forged)
+    (problem,) = upheld(home.run, read_log(home.log)).problems
+    assert "entry.yaml: would have been refused: " in problem
+    assert told in problem
+
+
+def test_a_reading_that_licenses_nothing_is_noted(kept: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    id_ = kept.read(sample=3, cause="true-failure", reading="fail")
+    other = kept.read()
+    kept.rescore([other])
+    given = ["verify", str(kept.folder), "--adjudications", str(kept.log)]
+    assert main(given) == 0
+    assert "note: " not in capsys.readouterr().out
+    rewritten(kept, other, id_)
+    assert main(given) == 0
+    said = "would have been refused by the log as it was: no cited reading licenses `fix: widen` of check 'says'"
+    assert re.search(rf"note: \S+-rescoring-\S+ {said}", capsys.readouterr().out)

@@ -1,6 +1,7 @@
 """A bundle holds all that is published of some runs, and whatever is changed in it afterwards is found out."""
 
 import hashlib
+import html
 import json
 import re
 import shutil
@@ -318,8 +319,21 @@ def test_counts_and_predictions_of_an_entry_follow_from_its_verdicts(
     text = (folder / "entry.yaml").read_text()
     assert said in text, text
     (folder / "entry.yaml").write_text(text.replace(said, instead, 1))
-    (problem,) = upheld(open_run("r-1", bundle / "data"), read_log(bundle / "adjudications")).problems
+    (problem,) = upheld(
+        open_run("r-1", bundle / "data"), read_log(bundle / "adjudications"), bundle / "adjudications"
+    ).problems
     assert told in problem
+
+
+@pytest.mark.parametrize("shown", ["<td>", '<td data-of="strict">', '<td data-of="rescored:x (so)" class="long">'])
+def test_the_table_on_a_page_is_found_however_a_narrow_screen_shows_it(bundle: Path, shown: str) -> None:
+    rows = figure_rows("r-1", bundle / "data", bundle / "adjudications")
+    cells = [f"{shown}{html.escape(cell)}</td>" for row in rows for cell in row]
+    (bundle / "report").mkdir()
+    page = bundle / "report" / "r-1.html"
+    for text, told in (("".join(cells), False), ("".join(cells[:-1]), True)):
+        page.write_text(text)
+        assert any(str(page) in one for one in prove(hashed_again(bundle), redraw=False).problems) is told
 
 
 def test_what_is_missing_or_too_much_is_named(bundle: Path) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from evallib.printing import rescored_lines, turned_lines
+from evallib.publishing.criteria import criteria_changelog
 from evallib.rescoring.impact import preview
-from evallib.store import import_run
+from evallib.store import import_run, read_log
 from tests.licensing import citing
 from tests.making import SUITE, stored_run
 from tests.ruled import ENTRY, WIDER, Home
@@ -40,6 +41,10 @@ SILENT = there(ENTRY).replace("[{run: there, case: c-1, sample: 2, to: pass}]", 
             SUITE.replace("max_words: 5", "max_words: 5, critical: true"),
             r"turns \(pass, not critical -> pass, critical\)",
         ),
+        (
+            SUITE.replace("max_words: 5", "max_words: 5, weight: 3"),
+            r"turns \(pass, weight 1 -> pass, weight 3\)",
+        ),
         (SUITE.replace("- {id: short, check: sections, headings: [], max_words: 5}\n", ""), r"\(pass -> not there\)"),
     ],
 )
@@ -51,6 +56,12 @@ def test_a_recorded_verdict_that_turns_unlisted_is_refused_without_a_flip(
         f"check 'short' on {'.*' + said}, which the entry does not list; add the check", ids, SILENT, gutted
     )
     assert recorded.rescore(ids, there(ENTRY)).as_dict()["turned_without_flip"] == []
+
+
+def test_another_pass_rule_than_that_of_recorded_verdicts_must_be_listed(recorded: Home) -> None:
+    top = WIDER.replace("pass: critical", "pass: top")
+    recorded.refused("changes the pass rule from 'critical' to 'top', which the entry does not list",
+                     [recorded.read()], there(ENTRY), top)  # fmt: skip
 
 
 def test_every_check_that_turned_in_a_flip_must_be_listed(recorded: Home) -> None:
@@ -123,6 +134,9 @@ def test_a_check_in_the_place_of_a_recorded_one_that_never_failed_is_told(record
     done = recorded.rescore([recorded.read()], there(ENTRY), gutted).as_dict()
     assert done["never_failed"] == [{"case_id": case, "check": "short"} for case in ("c-1", "c-2")]
     assert "2 checks" in "".join(line for line in rescored_lines(done) if "weakened" in line)
+    changelog = criteria_changelog([recorded.run], read_log(recorded.log), {})
+    assert "In their place 4 checks of a case are computed now; 2 failed no answer, so that" in changelog
+    assert "whether they were weakened: short." in changelog
 
 
 PROBES = "probes: [{name: digits, case: c-1, answer: '44', passes: [says]}]\n"

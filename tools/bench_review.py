@@ -63,7 +63,7 @@ def measure() -> dict[str, Any]:
         lab = Lab(work, Path(scratch, "home"))
         try:
             with chromium_browser(executable) as browser:
-                notebook = review_notebook(work, "many", data=str(data), adjudications=log, author="bench")
+                notebook = review_notebook(work, "many", data=str(data), adjudications=log, query="as=bench")
                 return {"session_s": session_s} | _in_browser(Desk(browser, lab, notebook))
         finally:
             lab.stop()

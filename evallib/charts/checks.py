@@ -64,10 +64,10 @@ def _panel(rows: list[dict[str, Any]], view: str, *, alone: bool) -> AltairChart
         placed.append({**row, "words": "\n".join(lines), "at": at})
         parts += [{**row, **part, "bar": bar, "low": bar + _BAR} for part in _parts(row)]
         at = bar + _BAR + _GAP
-    high = alt.Scale(domain=[0, max(at, 1)], reverse=True, nice=False)
+    high = {"domain": [0, max(at, 1)], "reverse": True, "nice": False}
     y, bar_y = (alt.Y(f"{name}:Q", axis=None, scale=high) for name in ("at", "bar"))
-    x = alt.X("start:Q", axis=None, scale=alt.Scale(domain=[0, 1], nice=False))
-    scale = alt.Scale(domain=list(_STATES), range=list(_STATES.values()))
+    x = alt.X("start:Q", axis=None, scale={"domain": [0, 1], "nice": False})
+    scale = {"domain": list(_STATES), "range": list(_STATES.values())}
     colour = alt.Color("state:N", scale=scale, legend=None)
     tooltip = [alt.Tooltip(name) for name in ("check_id:N", "state:N", "verdicts:Q")]
     bars = on_rows(parts).mark_rect().encode(x, bar_y, alt.X2("end:Q"), alt.Y2("low:Q"), colour, tooltip=tooltip)

@@ -43,13 +43,13 @@ def forest_chart(rows: pd.DataFrame, *, title: str, about: Sequence[About] = ())
 
     drawn, height = placed([{**row, "kind": _kind(row), "nothing": 0} for row in marked(plain_rows(rows), about)])
     most = _reach(drawn)
-    high = alt.Scale(domain=[0, height], reverse=True, nice=False)
+    high = {"domain": [0, height], "reverse": True, "nice": False}
     y, line = (alt.Y(f"{name}:Q", axis=None, scale=high) for name in ("at", "line"))
-    scale = alt.Scale(domain=[-most, most], nice=False)
-    x = alt.X("difference:Q", title="B minus A", scale=scale, axis=alt.Axis(format="+.2~f", tickCount=5, grid=False))
+    scale = {"domain": [-most, most], "nice": False}
+    x = alt.X("difference:Q", title="B minus A", scale=scale, axis={"format": "+.2~f", "tickCount": 5, "grid": False})
     names = list(_KINDS)
-    colour = alt.Color("kind:N", scale=alt.Scale(domain=names, range=[_KINDS[n][0] for n in names]), legend=None)
-    shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[_KINDS[n][1] for n in names]), legend=None)
+    colour = alt.Color("kind:N", scale={"domain": names, "range": [_KINDS[n][0] for n in names]}, legend=None)
+    shape = alt.Shape("kind:N", scale={"domain": names, "range": [_KINDS[n][1] for n in names]}, legend=None)
     tooltip = [alt.Tooltip(name) for name in ("row:N", "words:N", "difference:Q", "lo:Q", "hi:Q")]
     base = on_rows(drawn)
     track = base.mark_rule(color=GREY, opacity=0.25, strokeWidth=6).encode(line, x=alt.value(0), x2=alt.value(_ACROSS))

@@ -62,8 +62,8 @@ def _encodings() -> tuple[Any, Any]:
     import altair as alt
 
     domain = ["pass", "blocked"]
-    colour = alt.Color("state:N", scale=alt.Scale(domain=domain, range=[GREEN, VERMILLION]), legend=None)
-    shape = alt.Shape("state:N", scale=alt.Scale(domain=domain, range=["circle", "cross"]), legend=None)
+    colour = alt.Color("state:N", scale={"domain": domain, "range": [GREEN, VERMILLION]}, legend=None)
+    shape = alt.Shape("state:N", scale={"domain": domain, "range": ["circle", "cross"]}, legend=None)
     return colour, shape
 
 
@@ -77,7 +77,7 @@ def _rules_panel(rules: list[dict[str, Any]]) -> AltairChart:
         rows.append({**row, "words": "\n".join(lines), "at": at + _LINE / 2})
         at += _LINE * len(lines) + 6
     colour, shape = _encodings()
-    y = alt.Y("at:Q", axis=None, scale=alt.Scale(domain=[0, at], reverse=True, nice=False))
+    y = alt.Y("at:Q", axis=None, scale={"domain": [0, at], "reverse": True, "nice": False})
     base = on_rows(rows).encode(y)
     points = base.mark_point(filled=True, size=80, opacity=1).encode(colour, shape, x=alt.value(8))
     mark = base.mark_text(align="left", baseline="middle", fontSize=11, lineBreak="\n", lineHeight=_LINE, **WORDS)
@@ -95,9 +95,9 @@ def _checks_panel(checks: list[dict[str, Any]]) -> AltairChart:
         rows.append({**row, "words": "\n".join(lines), "at": at, "bar": at + _LINE * len(lines) + 3})
         at += _LINE * len(lines) + 8 + _BAR
     colour, shape = _encodings()
-    scale = alt.Scale(domain=[0, max(at, 1)], reverse=True, nice=False)
+    scale = {"domain": [0, max(at, 1)], "reverse": True, "nice": False}
     y, bar = (alt.Y(f"{name}:Q", axis=None, scale=scale) for name in ("at", "bar"))
-    x, start, tick = (alt.X(f"{n}:Q", axis=None, scale=alt.Scale(domain=[0, 1])) for n in ("place", "start", "least"))
+    x, start, tick = (alt.X(f"{n}:Q", axis=None, scale={"domain": [0, 1]}) for n in ("place", "start", "least"))
     base = on_rows(rows)
     track = base.mark_bar(color=GREY, opacity=0.18, height=8).encode(start, alt.X2("end:Q"), bar)
     bars = base.mark_bar(height=8, opacity=0.7).encode(start, alt.X2("place:Q"), bar, colour)

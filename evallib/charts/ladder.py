@@ -22,13 +22,13 @@ def ladder(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, tuple[str, str
     import altair as alt
 
     drawn, height = placed(rows)
-    high = alt.Scale(domain=[0, height], reverse=True, nice=False)
+    high = {"domain": [0, height], "reverse": True, "nice": False}
     y, line = (alt.Y(f"{name}:Q", axis=None, scale=high) for name in ("at", "line"))
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("value:Q", title=axis, scale=scale, axis=alt.Axis(format=".1f"))
+    scale = {"domain": [0, 1], "nice": False}
+    x = alt.X("value:Q", title=axis, scale=scale, axis={"format": ".1f"})
     names = list(kinds)
-    colour = alt.Color("kind:N", scale=alt.Scale(domain=names, range=[kinds[n][0] for n in names]), legend=None)
-    shape = alt.Shape("kind:N", scale=alt.Scale(domain=names, range=[kinds[n][1] for n in names]), legend=None)
+    colour = alt.Color("kind:N", scale={"domain": names, "range": [kinds[n][0] for n in names]}, legend=None)
+    shape = alt.Shape("kind:N", scale={"domain": names, "range": [kinds[n][1] for n in names]}, legend=None)
     tooltip = [alt.Tooltip(name) for name in ("words:N", "value:Q", "lo:Q", "hi:Q")]
     base = on_rows(drawn)
     track = base.mark_rule(color=GREY, opacity=0.25, strokeWidth=6).encode(line, x=alt.value(0), x2=alt.value(_ACROSS))

@@ -82,12 +82,10 @@ def _curve_panel(rows: list[dict[str, Any]], head: list[str]) -> AltairChart:
 
     ks = sorted({row["k"] for row in rows})
     x = _k_axis(ks)
-    y = alt.Y(
-        "value:Q", title="mean over cases", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(format=".1f")
-    )
-    colour = alt.Color("metric:N", scale=alt.Scale(domain=_METRICS, range=[BLUE, VERMILLION]), legend=None)
-    dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=_METRICS, range=[[6, 4], [1, 0]]), legend=None)
-    shape = alt.Shape("metric:N", scale=alt.Scale(domain=_METRICS, range=["circle", "square"]), legend=None)
+    y = alt.Y("value:Q", title="mean over cases", scale={"domain": [0, 1], "nice": False}, axis={"format": ".1f"})
+    colour = alt.Color("metric:N", scale={"domain": _METRICS, "range": [BLUE, VERMILLION]}, legend=None)
+    dash = alt.StrokeDash("metric:N", scale={"domain": _METRICS, "range": [[6, 4], [1, 0]]}, legend=None)
+    shape = alt.Shape("metric:N", scale={"domain": _METRICS, "range": ["circle", "square"]}, legend=None)
     tooltip = [alt.Tooltip(f"{name}:{kind}") for name, kind in _TOOLTIP.items()]
     base = on_rows(rows)
     bars = [
@@ -111,11 +109,11 @@ def _k_axis(ks: Sequence[int]) -> AltairChart:
     import altair as alt
 
     if ks[-1] <= _LINEAR:
-        scale = alt.Scale(domain=_k_domain(ks), nice=False, zero=False)
-        return alt.X("k:Q", title="k samples", axis=alt.Axis(values=list(ks), format="d"), scale=scale)
-    scale = alt.Scale(type="log", base=2, domain=_k_domain(ks), nice=False)
+        scale = {"domain": _k_domain(ks), "nice": False, "zero": False}
+        return alt.X("k:Q", title="k samples", axis={"values": list(ks), "format": "d"}, scale=scale)
+    scale = {"type": "log", "base": 2, "domain": _k_domain(ks), "nice": False}
     marks = [k for k in ks if k in {1, 2, 4} or k >= 10]
-    return alt.X("k:Q", title="k samples (doubling scale)", axis=alt.Axis(values=marks, format="d"), scale=scale)
+    return alt.X("k:Q", title="k samples (doubling scale)", axis={"values": marks, "format": "d"}, scale=scale)
 
 
 def _view_lines(view: str, rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -134,7 +132,7 @@ def _rate_and_labels(rows: list[dict[str, Any]], ks: list[int]) -> list[AltairCh
     if rate is not None:
         ends.insert(1, (rate, f"pass rate  {rate:.3f}"))
     places = _spread([value for value, _ in ends], 0.08)
-    said = ("view", "post_hoc", "label", "counts", "criteria")  # a row cut out of the picture still says it
+    said = ("view", "post_hoc", "label", "suite", "counts", "criteria")  # a row cut out of the picture still says it
     of = {name: rows[0][name] for name in said if name in rows[0]}
     words = [{"k": _k_domain(ks)[1], "at": at, "words": text, **of} for at, (_, text) in zip(places, ends, strict=True)]
     text = on_rows(words).mark_text(align="left", dx=6, fontSize=11, **WORDS)
@@ -162,11 +160,9 @@ def _histogram_panel(rows: list[dict[str, Any]], most: int) -> AltairChart:
     uneven = len({row["n"] for row in rows}) > 1
     named = [{**row, "passed": f"{row['passes']}/{row['n']}" if uneven else str(row["passes"])} for row in rows]
     title = "passes of samples" if uneven else f"passes of {rows[0]['n']} samples"
-    x = alt.X("passed:N", title=title, sort=[row["passed"] for row in named], axis=alt.Axis(labelAngle=0))
+    x = alt.X("passed:N", title=title, sort=[row["passed"] for row in named], axis={"labelAngle": 0})
     ticks = list(range(0, most + 1, max(1, math.ceil(most / 3))))
-    y = alt.Y(
-        "cases:Q", title="cases", axis=alt.Axis(values=ticks, format="d"), scale=alt.Scale(domain=[0, most * 1.3])
-    )
+    y = alt.Y("cases:Q", title="cases", axis={"values": ticks, "format": "d"}, scale={"domain": [0, most * 1.3]})
     base = on_rows(named).encode(x, y)
     counts = base.mark_text(dy=-6, fontSize=10, **WORDS).encode(alt.Text("cases:Q"))
     return alt.layer(base.mark_bar(color=GREY, opacity=0.75), counts).properties(width=_ACROSS, height=56)

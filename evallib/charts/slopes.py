@@ -43,10 +43,10 @@ def slope_chart(rows: Sequence[Mapping[str, Any]], *, about: Sequence[About], no
 
     moved = sorted(rows, key=lambda row: (-abs(row["rescored"] - row["strict"]), row["case_id"]))
     drawn, height = _placed(marked(moved[:_MOST], about, about[-1].view))
-    high = alt.Scale(domain=[0, height], reverse=True, nice=False)
+    high = {"domain": [0, height], "reverse": True, "nice": False}
     top, line = (alt.Y(f"{name}:Q", axis=None, scale=high) for name in ("at", "line"))
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    strict = alt.X("strict:Q", title="pass rate of the case", scale=scale, axis=alt.Axis(format=".1f"))
+    scale = {"domain": [0, 1], "nice": False}
+    strict = alt.X("strict:Q", title="pass rate of the case", scale=scale, axis={"format": ".1f"})
     rescored, read = (alt.X(f"{name}:Q", scale=scale) for name in ("rescored", "read"))
     tooltip = [alt.Tooltip(name) for name in ("words:N", "strict:Q", "rescored:Q", "read:Q", "label:N")]
     base = on_rows(drawn)

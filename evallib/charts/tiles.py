@@ -107,12 +107,12 @@ def _tiles_panel(tiles: list[dict[str, Any]], dots: list[dict[str, Any]]) -> Alt
     import altair as alt
 
     down = math.ceil(len(tiles) / _ACROSS)
-    wide, high = alt.Scale(domain=[0, _ACROSS], nice=False), alt.Scale(domain=[0, down], reverse=True, nice=False)
+    wide, high = {"domain": [0, _ACROSS], "nice": False}, {"domain": [0, down], "reverse": True, "nice": False}
     # Every layer must leave out the axis: Vega-Lite 5 fails where one layer has none and another the usual one.
     x, middle = (alt.X(f"{name}:Q", axis=None, scale=wide) for name in ("x", "middle"))
     y, top, centre, under = (alt.Y(f"{n}:Q", axis=None, scale=high) for n in ("y", "top", "centre", "under"))
     base = on_rows(tiles)
-    states = alt.Scale(domain=["pass", "blocked"], range=[GREY, VERMILLION])
+    states = {"domain": ["pass", "blocked"], "range": [GREY, VERMILLION]}
     fill, rim = alt.Fill("state:N", scale=states, legend=None), alt.Stroke("state:N", scale=states, legend=None)
     boxes = base.mark_rect(cornerRadius=5, fillOpacity=0.13, strokeOpacity=0.8).encode(
         x, y, alt.X2("x2:Q"), alt.Y2("y2:Q"), fill, rim
@@ -121,8 +121,8 @@ def _tiles_panel(tiles: list[dict[str, Any]], dots: list[dict[str, Any]]) -> Alt
     scores = base.mark_text(fontSize=13, fontWeight="bold", **WORDS).encode(middle, centre, alt.Text("shown:N"))
     below = base.mark_text(fontSize=10, **WORDS).encode(middle, under, alt.Text("below:N"))
     domain = ["full", "less", "not had"]
-    colour = alt.Color("state:N", scale=alt.Scale(domain=domain, range=[GREEN, VERMILLION, GREY]), legend=None)
-    shape = alt.Shape("state:N", scale=alt.Scale(domain=domain, range=["circle", "cross", "diamond"]), legend=None)
+    colour = alt.Color("state:N", scale={"domain": domain, "range": [GREEN, VERMILLION, GREY]}, legend=None)
+    shape = alt.Shape("state:N", scale={"domain": domain, "range": ["circle", "cross", "diamond"]}, legend=None)
     tooltip = [alt.Tooltip(name) for name in ("case_id:N", "check_id:N", "mean_value:Q", "state:N")]
     drawn = on_rows(dots).mark_point(filled=True, size=58, opacity=1)
     layers = (boxes, names, scores, below, drawn.encode(x, y, colour, shape, tooltip=tooltip))

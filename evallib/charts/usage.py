@@ -63,9 +63,9 @@ def _panel(rows: list[dict[str, Any]], one: Mapping[str, Any]) -> AltairChart:
         nothing = on_rows([{**one, "words": ""}]).mark_text(align="left", fontSize=11, **WORDS)
         empty = nothing.encode(alt.Text("words:N"), x=alt.value(0), y=alt.value(0))
         return empty.properties(width=_ACROSS, height=1, title=title, view=alt.ViewConfig(stroke=None))
-    scale = alt.Scale(domain=[min(0.0, rows[0]["lo"]), rows[-1]["hi"]], nice=False)
+    scale = {"domain": [min(0.0, rows[0]["lo"]), rows[-1]["hi"]], "nice": False}
     x = alt.X("lo:Q", title=one["quantity"], scale=scale)
-    y = alt.Y("samples:Q", title="samples", axis=alt.Axis(tickCount=3, format="d"))
+    y = alt.Y("samples:Q", title="samples", axis={"tickCount": 3, "format": "d"})
     bars = on_rows(rows).mark_rect(color=BLUE, opacity=0.4).encode(x, y, alt.X2("hi:Q"), alt.Y2Datum(0))
     lines = [
         on_rows([dict(one)])

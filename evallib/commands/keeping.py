@@ -14,9 +14,9 @@ __all__ = ["verify"]
 def verify(given: argparse.Namespace) -> int:
     """Hash the runs and the log that are named, or a log alone; what is not as it was written is status 2."""
     from evallib.publishing.proof import is_bundle
-    from evallib.rescoring.upholding import Upheld, upheld
+    from evallib.rescoring.upholding import Upheld, doubts, upheld
     from evallib.sealing import unseen_use
-    from evallib.store import leftovers, list_runs, open_run, read_log, verify_log, verify_run
+    from evallib.store import dated_back, leftovers, list_runs, open_run, read_log, verify_log, verify_run
 
     folder = Path(given.run)
     if is_bundle(folder):
@@ -39,6 +39,8 @@ def verify(given: argparse.Namespace) -> int:
         *leftovers(runs[0].folder if one_run else folder, adjudications),
         *_inside_locks(adjudications, log.problems),
     ]
+    notes += [f"{id_} {said}" for found in whole if entries for id_, said in doubts(found, entries, adjudications)]
+    notes += dated_back(adjudications, given.since) if given.since else []
     print_lines(f"note: {one}" for one in notes)
     count = sum(check.checked for check in checks)
     if problems:

@@ -21,9 +21,17 @@ class Looks:
 
     def __init__(self, drafts: Drafts, author: str, runs: Iterable[str]) -> None:
         self._drafts, self._author = drafts, author
-        kept = {run: drafts.read(self._name(run)) for run in (runs if author else ())}
-        self._seen = {run: _answers(run, one.get("sighted")) for run, one in kept.items()}
-        self._drawn = {run for run, one in kept.items() if one.get("drawn") is True}
+        self._seen: dict[str, set[AnswerId]] = {run: set() for run in (runs if author else ())}
+        self._drawn: set[str] = set()
+        for run in self._seen:
+            self._take_in(run)
+
+    def _take_in(self, run: str) -> None:
+        """What is kept of a run, by this sitting or by another one since."""
+        kept = self._drafts.read(self._name(run))
+        seen = kept.get("sighted")
+        self._seen[run] |= {AnswerId(run, *key) for key in (seen if isinstance(seen, list) else ()) if _is_key(key)}
+        self._drawn |= {run} if kept.get("drawn") is True else set()
 
     def _name(self, run: str) -> tuple[object, ...]:
         return ("looks", self._author, run)
@@ -55,13 +63,10 @@ class Looks:
             self._keep(run)
 
     def _keep(self, run: str) -> None:
+        self._take_in(run)
         kept = {"sighted": sorted(answer[1:] for answer in self._seen[run]), "drawn": run in self._drawn}
         with suppress(EvallibError):  # a place that may not be written to is no reason not to read
             self._drafts.keep(self._name(run), kept)
-
-
-def _answers(run: str, kept: object) -> set[AnswerId]:
-    return {AnswerId(run, *key) for key in (kept if isinstance(kept, list) else ()) if _is_key(key)}
 
 
 def _is_key(key: object) -> bool:

@@ -73,7 +73,7 @@ def _copy(runs: Sequence[Run], log: Sequence[LoggedEntry], staged: Path, data: P
     wanted = {logged.id for logged in log}
     entries = [path for path in (adjudications / "entries").rglob("*.yaml") if path.stem in wanted]
     (staged / "adjudications" / "entries").mkdir(parents=True, exist_ok=True)
-    for path in (*entries, *preview_files(adjudications, log)):
+    for path in (*entries, *preview_files(adjudications, log, runs)):
         _copied(path, staged / "adjudications" / path.relative_to(adjudications))
     _copied(load_rule(adjudications).path, staged / "adjudications" / RULE)
 
@@ -109,7 +109,9 @@ def _derive(staged: Path, runs: Sequence[str], left_out: Sequence[str], *, pages
 
 def _pages(staged: Path, runs: Sequence[str]) -> None:
     from evallib.report import ReportOrder, build_report
+    from evallib.report.kernel import one_kernel
 
-    for run in runs:
-        build_report(ReportOrder(run, staged / "data", staged / "adjudications", staged / "report"))
-        shutil.rmtree(staged / "report" / run)  # the executed copies name this machine's folders
+    with one_kernel() as kernel:
+        for run in runs:
+            build_report(ReportOrder(run, staged / "data", staged / "adjudications", staged / "report"), kernel)
+            shutil.rmtree(staged / "report" / run)  # the executed copies name this machine's folders

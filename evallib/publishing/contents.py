@@ -9,10 +9,11 @@ from typing import Any
 
 from evallib.entries import Rescoring
 from evallib.locks import covering
+from evallib.rescoring.looks import flip_names
 from evallib.rule import Rule
 from evallib.store import LoggedEntry, Run
 from evallib.store.files import files_below
-from evallib.strict_yaml import load_yaml
+from evallib.store.log import stamp_of
 
 __all__ = ["calibration_files", "concerning", "elsewhere", "preview_files"]
 
@@ -59,13 +60,14 @@ def elsewhere(runs: Sequence[Run], entries: Sequence[LoggedEntry]) -> list[str]:
     return sorted({str(row["run"]) for row in rows} - {run.id for run in runs})
 
 
-def preview_files(adjudications: Path, entries: Sequence[LoggedEntry]) -> Iterator[Path]:
-    """The stamps of previews of the rescorings among the entries: by slug or by the suite that was previewed."""
+def preview_files(adjudications: Path, entries: Sequence[LoggedEntry], runs: Sequence[Run]) -> Iterator[Path]:
+    """The stamps of previews of the rescorings among the entries: by slug, by suite, or by a flip that they expect."""
     made = [entry for _, entry in entries if isinstance(entry, Rescoring)]
     slugs, suites = {entry.slug for entry in made}, {entry.suite_digest for entry in made}
+    expected = flip_names(runs, ((e.run, e.case, e.sample, e.to) for entry in made for e in entry.expects))
     for path in files_below(adjudications / "previews", ".yaml"):
-        stamp = load_yaml(path).value
-        if stamp["slug"] in slugs or stamp["suite"] in suites:
+        stamp = stamp_of(path)
+        if stamp.slug in slugs or stamp.suite in suites or expected & (stamp.shown | stamp.foretold):
             yield path
 
 

@@ -71,10 +71,12 @@ def _never_failed(recorded: Sequence[Run], entries: Sequence[LoggedEntry]) -> It
         rescored = [v for one in standing_rescorings(run, entries) for v in one.verdicts(run.id)]
         computed |= {(v.case_id, v.check_id) for v in rescored if v.origin == "computed" and v.passed is not None}
         failed |= {(v.case_id, v.check_id) for v in (*run.verdicts, *rescored) if v.passed is False}
-    if never := sorted({check for _, check in computed - failed}):
+    if never := computed - failed:
+        names = ", ".join(map(quiet, sorted({check for _, check in never})))
+        checks = f"{counted(len(computed), 'check')} of a case"
         yield (
-            f"In their place {counted(len(computed), 'check')} of a case are computed now; whether these were weakened "
-            f"cannot be seen, because they failed no answer: {', '.join(map(quiet, never))}."
+            f"In their place {checks} are computed now; {len(never)} failed no answer, so that nobody can see whether "
+            f"they were weakened: {names}."
         )
 
 

@@ -12,6 +12,7 @@ from evallib.publishing.criteria import criteria_changelog
 from evallib.publishing.quoted import figures_csv, figures_json, quoted_figures
 from evallib.publishing.readme import readme
 from evallib.rescoring.ledger import caveats, dated_rescorings
+from evallib.rescoring.upholding import doubts
 from evallib.rule import load_rule
 from evallib.store import LoggedEntry, open_run, read_log
 from evallib.store.files import sha256_of
@@ -42,6 +43,9 @@ def _held_against(root: Path, runs: Sequence[str], log: Sequence[LoggedEntry]) -
     """Entry id to what is to be held against that rescoring; the rule is that of the bundle."""
     rule = load_rule(root / "adjudications").rule.digest
     found = {one["entry"]: caveats(one, rule) for one in dated_rescorings(log, runs)}
+    for run in runs:
+        for id_, said in doubts(open_run(run, root / "data"), log, root / "adjudications"):
+            found[id_] = list(dict.fromkeys([*found[id_], said]))
     return {id_: told for id_, told in found.items() if told}
 
 

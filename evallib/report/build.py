@@ -32,6 +32,7 @@ from evallib.views.figures import Figures, load_views
 from evallib.views.load import READ, View
 
 if TYPE_CHECKING:
+    from jupyter_client.manager import AsyncKernelManager
     from nbformat import NotebookNode
 
 __all__ = ["NOTEBOOKS", "ReportOrder", "build_report", "refuse_report", "report_files"]
@@ -74,13 +75,13 @@ class ReportOrder:
         return load_views(self.reference, self.data, self.adjudications, prices=self.prices)
 
 
-def build_report(order: ReportOrder) -> Path:
+def build_report(order: ReportOrder, kernel: AsyncKernelManager | None = None) -> Path:
     """Execute notebooks over a run and join them into `<out>/<run id>.html`, replacing an older report of that run.
 
     Beside it lie a summary (`.md`), one test per case (`.junit.xml`) and all figures (`.json`), also where a notebook
     could not be finished, and then they say why; the executed copies lie in `<out>/<run id>/`, the unfinished too.
     Parameters that no notebook has, or of another type, are refused before anything is executed. IncompleteError for a
-    run that has not ended: its report says on top how much is there.
+    run that has not ended: its report says on top how much is there. `kernel` is one that several reports share.
     """
     if not (unfinished := open_run(order.reference, order.data)).complete:
         _write_unfinished(unfinished, order.out)
@@ -92,8 +93,8 @@ def build_report(order: ReportOrder) -> Path:
         for old in report_files(path):  # whatever stops this one, nobody takes them for it
             old.unlink(missing_ok=True)
         try:
-            with _priced(order.prices):
-                sections = list(_executed(planned, run.id, order.cell_seconds))
+            with _priced(order.prices), contextlib.nullcontext(kernel) if kernel else one_kernel() as shared:
+                sections = list(_executed(planned, run.id, order.cell_seconds, shared))
         except InfrastructureError as error:
             _write_for_ci(opened, out, failed=f"The report failed, and there is no page: {error}")
             raise
@@ -254,11 +255,12 @@ def _plan(names: Sequence[str], folder: Path, ours: Mapping[str, str], given: Ma
     return planned
 
 
-def _executed(planned: Sequence[_Planned], run: str, cell_seconds: int) -> Iterator[Section]:
-    with one_kernel() as kernel:
-        for place, one in enumerate(planned, 1):
-            sys.stderr.write(f"report of {run}: {one.name} ({place} of {len(planned)})\n")
-            yield Section(one.name, execute(one.source, one.copy, one.parameters, kernel=kernel, seconds=cell_seconds))
+def _executed(
+    planned: Sequence[_Planned], run: str, cell_seconds: int, kernel: AsyncKernelManager
+) -> Iterator[Section]:
+    for place, one in enumerate(planned, 1):
+        sys.stderr.write(f"report of {run}: {one.name} ({place} of {len(planned)})\n")
+        yield Section(one.name, execute(one.source, one.copy, one.parameters, kernel=kernel, seconds=cell_seconds))
 
 
 @contextlib.contextmanager

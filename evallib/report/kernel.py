@@ -20,6 +20,10 @@ __all__ = ["execute", "one_kernel", "read_notebook"]
 
 _PATIENCE = 300
 """Seconds for a kernel to start, or to hand over a cell's last words: a busy machine is slow, not broken."""
+_CLEAN = """\
+get_ipython().run_line_magic('reset', '-f')
+__import__('sys').modules.setdefault('rfc3987_syntax', None)"""
+"""A clean start; and the optional grammar of jsonschema, 1.6 s at the import of altair, is left out as in `cli`."""
 _INPUT_ERRORS = frozenset({"InputError", "IncompleteError"})
 
 
@@ -115,7 +119,7 @@ def _between(source: NotebookNode, word: str) -> NotebookNode:
     """A copy with a clean start, and an end that says it was reached."""
     between: NotebookNode = _nbformat().from_dict(source)
     new_cell = _nbformat().v4.new_code_cell
-    first, last = new_cell("get_ipython().run_line_magic('reset', '-f')"), new_cell(_saying(word))
+    first, last = new_cell(_CLEAN), new_cell(_saying(word))
     between.cells = [first, *between.cells, last]
     return between
 

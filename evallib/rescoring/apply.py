@@ -34,6 +34,7 @@ from evallib.rescoring.rules import (
     against_words,
     flip_problems,
     make_override,
+    refusal,
     refuse_author,
     refuse_locked,
     refuse_twins,
@@ -234,7 +235,7 @@ def said_against(at: Session, entry: Rescoring | None, rescored: Sequence[Rescor
     told: list[InputError] = []
     if entry is None:
         told.append(InputError(_NO_ENTRY))
-        told += (error for run in _held_apart(at) for error in _refusal(refuse_locked, run, at.log, at.rule))
+        told += (error for run in _held_apart(at) for error in refusal(refuse_locked, run, at.log, at.rule))
         told += map(InputError, (*at.read.refused, *at.read.unkept))
     else:
         told += (*_refusals(at, entry), *_flip_refusals(at, entry, rescored))
@@ -265,19 +266,19 @@ def _stamped(at: Session, written: Rescoring) -> Rescoring:
 
 def _refusals(at: Session, entry: Rescoring) -> Iterator[InputError]:
     """What a rescoring is refused for before it is computed: the first of each rule, run by run."""
-    yield from _refusal(refuse_author, entry, at.rule)
-    yield from _refusal(refuse_without_prediction, at.runs, at.suite, entry)
-    yield from _refusal(refuse_twins, at.runs)
+    yield from refusal(refuse_author, entry, at.rule)
+    yield from refusal(refuse_without_prediction, at.runs, at.suite, entry)
+    yield from refusal(refuse_twins, at.runs)
     for run in _held_apart(at):
-        yield from _refusal(refuse_locked, run, at.log, at.rule)
+        yield from refusal(refuse_locked, run, at.log, at.rule)
     for run in _first_of_each(at.runs):
-        yield from _refusal(refuse_unlisted, run, at.suite, entry)
-        yield from _refusal(refuse_misnamed_fix, run, at.suite, entry)
+        yield from refusal(refuse_unlisted, run, at.suite, entry)
+        yield from refusal(refuse_misnamed_fix, run, at.suite, entry)
     for run in at.runs:
-        yield from _refusal(_refuse_judges, run, at.suite, entry, at.jury)
-        yield from _refusal(_refuse_done, run, entry.slug, at.log)
-    yield from _refusal(refuse_invented, at.runs, at.suite, entry)
-    yield from _refusal(refuse_unlicensed, at.runs, entry, at.log, at.rule)
+        yield from refusal(_refuse_judges, run, at.suite, entry, at.jury)
+        yield from refusal(_refuse_done, run, entry.slug, at.log)
+    yield from refusal(refuse_invented, at.runs, at.suite, entry)
+    yield from refusal(refuse_unlicensed, at.runs, entry, at.log, at.rule)
     yield from map(InputError, at.read.refused)
 
 
@@ -294,13 +295,6 @@ def _held_apart(at: Session) -> list[Run]:
     named = {run for one in standing_locks(at.log, at.rule) if isinstance(one.entry, Lock) for run in one.entry.runs}
     first = {run.id for run in _first_of_each(at.runs)}
     return [run for run in at.runs if run.id in named | first]
-
-
-def _refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError]:
-    try:
-        refuse(*given)
-    except InputError as error:
-        yield error
 
 
 def _flip_refusals(at: Session, entry: Rescoring, rescored: Sequence[RescoredRun]) -> Iterator[InputError]:

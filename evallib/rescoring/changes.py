@@ -99,7 +99,7 @@ def refuse_unlisted(run: Run, suite: Suite, entry: Rescoring) -> None:
     """Every criterion that differs must be a change the entry names; what was never published cannot be compared."""
     listed = listed_changes(entry, suite)
     known = set(suite.check_ids()) | set(run.suite.check_ids())
-    other_rule = not run.suite.recorded and run.suite.pass_rule != suite.pass_rule
+    other_rule = run.suite.pass_rule != suite.pass_rule
     if other_rule and not any(change.fix == "pass-rule" for change in entry.changes):
         raise InputError(
             f"the new suite changes the pass rule from {run.suite.pass_rule!r} to {suite.pass_rule!r}, which the entry "
@@ -167,7 +167,7 @@ def refuse_invented(runs: Sequence[Run], suite: Suite, entry: Rescoring) -> None
     """
     for change in entry.changes:
         if change.fix == "pass-rule":
-            if all(not run.suite.recorded and run.suite.pass_rule == suite.pass_rule for run in runs):
+            if all(run.suite.pass_rule == suite.pass_rule for run in runs):
                 raise InputError(
                     f"the entry says that the pass rule changes, and both suites say {suite.pass_rule!r}; take the "
                     "change out of `changes`, or change the suite"

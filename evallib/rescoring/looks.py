@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from evallib.suite import Suite
 
 __all__ = ["flip_names", "leave_stamp", "predicted_late"]
 
+_LATEST = datetime.max.replace(tzinfo=UTC)
 _Named = tuple[str, str, int, str]
 """Run, case, sample, and what it becomes."""
 
@@ -55,13 +57,15 @@ def predicted_late(
     expects was shown, by whatever criteria, before any entry expected it; where it leaves out what such a look showed
     not to happen; and as `_seen_in_rescorings` says.
     """
-    stamps = [stamp for one in logs_of(runs, adjudications) for stamp in preview_stamps(one)]
+    made = moment(entry.time) if entry.time else _LATEST  # what came after a stored entry was no look before it
+    stamps = [s for one in logs_of(runs, adjudications) for s in preview_stamps(one) if moment(s.time) < made]
+    log = [logged for logged in log if moment(logged.entry.time) < made]
     criteria, expects = set(criteria_digests(runs, suite)), _expected(entry)
     alike = (s for s in stamps if s.slug == entry.slug or _of_these(s, criteria, suite))
     if any(stamp.expects != expects for stamp in alike) or _seen_in_rescorings(runs, suite, entry, log):
         return True
     mine = flip_names(runs, _expectations(entry))
-    looks = [*(_Look(s.time, s.foretold, s.shown) for s in stamps), *_rescored(runs)]
+    looks = [*(_Look(s.time, s.foretold, s.shown) for s in stamps), *_rescored(runs, made)]
     return _shown_first(mine, looks) or any(one.foretold & mine and one.foretold - one.shown - mine for one in looks)
 
 
@@ -83,9 +87,9 @@ def _shown_first(mine: frozenset[str], looks: Iterable[_Look]) -> bool:
     return False
 
 
-def _rescored(runs: Sequence[Run]) -> Iterator[_Look]:
+def _rescored(runs: Sequence[Run], before: datetime) -> Iterator[_Look]:
     """What rescorings of these runs showed, those without an entry in the log too: it may stand in another."""
-    for entry in (one.entry for run in runs for one in run.rescorings):
+    for entry in (one.entry for run in runs for one in run.rescorings if moment(one.entry.time) < before):
         flips = [flip for row in entry.runs for flip in row["flips"]]
         yield _Look(entry.time, flip_names(runs, _expectations(entry)), flip_names(runs, map(_named, flips)))
 

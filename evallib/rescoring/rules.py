@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from evallib.entries import Accepted, Lock, Override, Rescoring, entry_text, says_nothing
@@ -23,6 +23,7 @@ __all__ = [
     "against_words",
     "flip_problems",
     "make_override",
+    "refusal",
     "refuse_author",
     "refuse_locked",
     "refuse_twins",
@@ -30,6 +31,14 @@ __all__ = [
     "turned_against",
     "unread_words",
 ]
+
+
+def refusal(refuse: Callable[..., None], *given: object) -> Iterator[InputError]:
+    """What `refuse` refuses, if anything, instead of raising it."""
+    try:
+        refuse(*given)
+    except InputError as error:
+        yield error
 
 
 def refuse_author(entry: Rescoring, rule: Rule) -> None:

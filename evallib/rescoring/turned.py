@@ -30,7 +30,7 @@ class Turned(NamedTuple):
     sample: int
     check: str
     before: str
-    """pass, fail, none (it had no verdict), or `not there`; with `, not critical` where that differs."""
+    """pass, fail, none (it had no verdict), or `not there`; with `, not critical` or its weight where that differs."""
     after: str
 
 
@@ -53,6 +53,8 @@ def turned_verdicts(batch: Batch, *, recorded: bool) -> Iterator[Turned]:
             yield Turned(*_key(v), _word(was), _word(v))
         elif recorded and was.critical != v.critical:
             yield Turned(*_key(v), *(f"{_word(one)}, {'' if one.critical else 'not '}critical" for one in (was, v)))
+        elif recorded and was.weight != v.weight:
+            yield Turned(*_key(v), *(f"{_word(one)}, weight {one.weight:g}" for one in (was, v)))
     for was in before.values() if recorded else ():
         yield Turned(*_key(was), _word(was), _word(None))
 

@@ -12,10 +12,16 @@ from typing import Any, NamedTuple
 
 from evallib.checks.base import Check
 from evallib.checks.judge import Judge
+from evallib.entries import moment
 from evallib.errors import EvallibError, InputError
 from evallib.records import ERROR_STATUSES, Sample, Verdict, verdicts_schema
+from evallib.rescoring.changes import refuse_misnamed_fix, refuse_unlisted
 from evallib.rescoring.flips import Batch, Flip, find_flips, missed_flips, words_of
+from evallib.rescoring.licences import refuse_unlicensed
+from evallib.rescoring.looks import predicted_late
 from evallib.rescoring.recomputing import Kept, rescored_batch
+from evallib.rescoring.rules import refusal
+from evallib.rule import load_rule
 from evallib.scoring import score_samples
 from evallib.store import LoggedEntry, Run, standing_rescorings
 from evallib.store.runs import StoredRescoring
@@ -23,7 +29,7 @@ from evallib.store.tables import RowsByKey, stream_table, verdicts_from
 from evallib.suite import Suite
 from evallib.trust import runs_code
 
-__all__ = ["Upheld", "upheld"]
+__all__ = ["Upheld", "doubts", "upheld"]
 
 _WORDING = {"reason", "judge"}
 _COMPARED = itemgetter(*(at for at, name in enumerate(Verdict._fields) if name not in _WORDING))
@@ -74,7 +80,38 @@ def upheld(run: Run, log: Sequence[LoggedEntry]) -> Upheld:
     """
     found = Upheld([]) if run.sealed else _strict(run)
     for one in [] if run.sealed else standing_rescorings(run, log):
-        found = found.with_more(_problems(run, one))
+        found = found.with_more(_problems(run, one)).with_more(Upheld(_misnamed(run, one)))
+    return found
+
+
+def _misnamed(run: Run, stored: StoredRescoring) -> list[str]:
+    """What a stored entry would have been refused for by the suites alone: then the tool did not write it."""
+    if not stored.entry.became:  # an earlier evallib refused less
+        return []
+    given = run, stored.suite, stored.entry
+    told = [*refusal(refuse_unlisted, *given), *refusal(refuse_misnamed_fix, *given)]
+    return [f"{stored.folder / 'entry.yaml'}: would have been refused: {error}; restore it" for error in told]
+
+
+def doubts(run: Run, log: Sequence[LoggedEntry], adjudications: Path) -> list[tuple[str, str]]:
+    """Id of a rescoring of the run, and what its entry does not say though it is older than the entry.
+
+    Two branches may hide it from one another until they are merged, so it is told and proves nothing. What licenses
+    an entry of several runs lies in all of them, and is not asked for.
+    """
+    found = []
+    for stored in [] if run.sealed else standing_rescorings(run, log):
+        entry, told = stored.entry, list[str]()
+        if not entry.became:  # an earlier evallib looked at less
+            continue
+        before = [logged for logged in log if moment(logged.entry.time) < moment(entry.time)]
+        if not entry.predicted_after_preview and predicted_late([run], stored.suite, entry, log, adjudications):
+            told.append("was predicted after a preview, by the stamps and rescorings before it, and does not say so")
+        if all(row["run"] == run.id for row in entry.runs):
+            license_ = refusal(refuse_unlicensed, [run], entry, before, load_rule(stored.folder).rule)
+            told += [f"would have been refused by the log as it was: {error}" for error in license_]
+        ids = [id_ for id_, one in log if one == entry]
+        found += [(id_, said) for id_ in ids for said in told]
     return found
 
 

@@ -10,6 +10,7 @@ git had.
 from evallib.store.arrivals import Arrivals
 from evallib.store.drafts import Drafts
 from evallib.store.files import locked
+from evallib.store.history import dated_back
 from evallib.store.journal import Journal
 from evallib.store.log import LoggedEntry, append_entry, by_time, publish_rescoring, read_log, standing_rescorings
 from evallib.store.replies import ReplyStore
@@ -38,6 +39,7 @@ __all__ = [
     "append_entry",
     "begin_run",
     "by_time",
+    "dated_back",
     "finish_run",
     "import_run",
     "leftovers",

@@ -11,14 +11,17 @@ from pathlib import Path
 
 from evallib.errors import InputError
 
-__all__ = ["history_problems"]
+__all__ = ["dated_back", "history_problems"]
 
 _HOOK_VARIABLES = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
 """Set while a hook runs; they would be taken from another folder than the hook's."""
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-renames", "--relative", "--diff-filter=a", "--ignore-submodules=all")
 _KEPT = ("entries", "previews")
 """Folders of the log to which files are only added."""
-_PLAN = re.compile(r".*/(\d{8}T\d{6}Z)-[^/]*-plan-[0-9a-f]{12}\.yaml")
+_NAME = r".*/(\d{{8}}T\d{{6}}Z)-[^/]*-(?:{})-[0-9a-f]{{12}}\.yaml"
+_PLAN = re.compile(_NAME.format("plan"))
+_OF_CRITERIA = re.compile(_NAME.format("rescoring|override|lock|close|seal|use"))
+"""Entries of which it matters what came first: a prediction, a reading, a lock."""
 _CHANGE = re.compile(r":\d+ \d+ ([0-9a-f]+) [0-9a-f]+ [A-Z]")
 
 
@@ -48,18 +51,29 @@ def history_problems(adjudications: Path, revision: str) -> list[str]:
     return [
         f"{adjudications / path}: was {_done(path in now and (adjudications / path).exists())} {since}"
         for path in sorted({path for path, _ in found} | set(uncommitted))
-    ] + [f"{adjudications / path}: {said}" for path, said in _dated_back(adjudications, revision)]
+    ] + _dated_back(adjudications, revision, _PLAN)
 
 
-def _dated_back(adjudications: Path, revision: str) -> Iterator[tuple[str, str]]:
-    """Path of every such plan, and what is wrong; by when its commit was made, which a rebase does not change."""
+def dated_back(adjudications: Path, revision: str) -> list[str]:
+    """One sentence for each entry about criteria whose time is more than a day before the commit that adds it.
+
+    It may have waited for its commit, or its time may be invented: git alone tells nobody which.
+    """
+    return _dated_back(adjudications, revision, _OF_CRITERIA)
+
+
+def _dated_back(adjudications: Path, revision: str, named: re.Pattern[str]) -> list[str]:
+    """Such entries by name, and what is wrong; by when its commit was made, which a rebase does not change."""
+    told = []
     show = ("log", "-c", "-z", "--relative", "--no-renames", "--diff-filter=A", "--name-only", "--format=%x01%aI")
     commits = _git(adjudications, *show, f"{revision}..HEAD", "--", "entries").stdout.split("\x01")[1:]
     for made, *paths in (re.split(r"[\0\n]+", commit.strip("\0\n")) for commit in commits):
         for path in paths:
-            found = _PLAN.fullmatch(path)
+            found = named.fullmatch(path)
             if found and datetime.fromisoformat(made) - datetime.fromisoformat(found[1]) > timedelta(days=1):
-                yield path, f"its time is more than a day older than the commit that adds it, of {made}"
+                late = f"its time is more than a day older than the commit that adds it, of {made}"
+                told.append(f"{adjudications / path}: {late}")
+    return told
 
 
 def _done(there: bool) -> str:  # noqa: FBT001  # the fact itself, no switch

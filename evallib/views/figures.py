@@ -122,6 +122,7 @@ class Figures:
         required = self._outcomes[self._outcomes["required"]]
         return bool(required["passed_deterministic"].fillna(False).all())
 
+    @collector_paused()
     def summary(self, ks: Sequence[int] = (), *, bootstrap: int | None = None) -> dict[str, Any]:
         """What `evallib metrics --json` prints; in the read view with how much was read.
 

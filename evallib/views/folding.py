@@ -81,8 +81,10 @@ class _Rows:
         import numpy as np
 
         sample = _places(table, keys)
-        order = np.argsort(sample, kind="stable")
-        order = order[sample[order] >= 0]
+        order: Any = slice(None)  # as they are stored, unless somebody laid them otherwise
+        if (sample < 0).any() or (sample[1:] < sample[:-1]).any():
+            order = np.argsort(sample, kind="stable")
+            order = order[sample[order] >= 0]
         self._ends = np.searchsorted(sample[order], np.arange(len(keys) + 1)).tolist()
         columns = {name: _coded(table.column(name)) for name in _PATTERN}
         self._columns = {name: (codes[order], names) for name, (codes, names) in columns.items()}

@@ -213,32 +213,28 @@ def outcomes_frame(view: View) -> pd.DataFrame:
 
     folded = _folded(view)
     put_out = trajectories(view.samples, view.run.columns("turns", TURN_COLUMNS))
-    draws, states = _draws(view), view.states
-    rows = [
-        (
-            *key, case.split, case.required, list(case.tags),
-            one.status if one else "missing",
-            one.outcome.status if one else "error",
-            one.outcome.passed if one else None,
-            one.deterministic if one else None,
-            one.score if one else None,
-            ", ".join(one.outcome.failed) if one else "",
-            one.outcome.reason if one else "the sample is missing",
-            states.get(key, ""), put_out.get(key, ""), draws.get(key, ""),
-        )
-        for key in view.run.planned
-        for case, one in [(view.suite.by_id[key[0]], folded.get(key))]
-    ]  # fmt: skip
-    frame = pd.DataFrame(dict(zip(_OUTCOME_COLUMNS, zip(*rows, strict=True), strict=True)))
+    draws, states, keys = _draws(view), view.states, view.run.planned
+    cases = [view.suite.by_id[case_id] for case_id, _ in keys]
+    found = [folded.get(key, _MISSING) for key in keys]
+    outcomes = [one.outcome for one in found]
+    frame = pd.DataFrame(
+        {
+            "case_id": [case_id for case_id, _ in keys], "sample": [number for _, number in keys],
+            "split": [case.split for case in cases], "required": [case.required for case in cases],
+            "tags": [list(case.tags) for case in cases], "sample_status": [one.status for one in found],
+            "status": [one.status for one in outcomes], "passed": [one.passed for one in outcomes],
+            "passed_deterministic": [one.deterministic for one in found], "score": [one.score for one in found],
+            "failed": [", ".join(one.failed) for one in outcomes], "reason": [one.reason for one in outcomes],
+            "reading": [states.get(key, "") for key in keys], "trajectory": [put_out.get(key, "") for key in keys],
+            "draw": [draws.get(key, "") for key in keys],
+        }
+    )  # fmt: skip
     frame.insert(0, "run_id", view.run.id)
     frame = frame.assign(view=view.name, post_hoc=view.post_hoc, label=view.label)
     return frame.astype({"passed": "boolean", "passed_deterministic": "boolean", "score": "Float64"})
 
 
-_OUTCOME_COLUMNS = (
-    "case_id", "sample", "split", "required", "tags", "sample_status", "status", "passed", "passed_deterministic",
-    "score", "failed", "reason", "reading", "trajectory", "draw",
-)  # fmt: skip
+_MISSING = FoldedSample("missing", Outcome("", 0, "error", None, None, (), "the sample is missing"), None, None)
 
 
 def _folded(view: View) -> Mapping[SampleKey, FoldedSample]:
@@ -263,7 +259,10 @@ def _draws(view: View) -> Mapping[SampleKey, str]:
     cold = (target.get("parameters") or {}).get("temperature") == 0
     named = digest(target, 8)
     keys = zip(*(view.samples.column(name).to_pylist() for name in ("case_id", "sample")), strict=True)
-    drawn = ("temperature 0" if cold else seed for seed in view.samples.column("seed").to_pylist())
+    seeds = view.samples.column("seed")
+    if not cold and seeds.null_count == len(seeds):
+        return {}
+    drawn = ("temperature 0" if cold else seed for seed in seeds.to_pylist())
     return {key: "" if seed is None else f"{named} {seed}" for key, seed in zip(keys, drawn, strict=True)}
 
 

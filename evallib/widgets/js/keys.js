@@ -10,7 +10,7 @@ const TOOLS = [
   ["g", "rubric", "rubric", "open or fold the whole rubric"],
   ["e", "cite", "cite", "cite the selected piece of the answer as evidence"],
   ["m", "mask", "unmask", "show or mask credentials"],
-  ["c", "check", "check", "read the next check of this answer (once revealed)"],
+  ["c", "check", "check", "read the next check of this answer (once revealed); Esc goes back"],
   ["s", "skip", "skip", "put this item at the end of the queue"],
   ["n", "next", "next open", "go to the next item that is open"],
   ["u", "undo", "withdraw", "withdraw your last entry; it stays in the log"],

@@ -107,7 +107,8 @@ function makeRail(legend, act) {
   }
 
   function nextWords(sheet, phase, draft) {
-    if (phase === "unsure") return draft.cause ? "Add a reason if you like, then save." : "Say why you cannot tell: 1–9, 0, x.";
+    if (phase === "unsure" && sheet.blind) return "Say why you cannot tell: 1–9, 0, x saves it; r first for a reason.";
+    if (phase === "unsure") return draft.cause ? "A reason, then Ctrl+Enter." : "Say why you cannot tell: 1–9, 0, x.";
     if (phase === "agree") return "You agree with strict. Enter saves and goes on.";
     if (phase === "differ") return draft.reason ? "Ctrl+Enter saves." : draft.cause ? "A reason, then Ctrl+Enter; . for a canned one." : "You and strict differ. Say why: 1–9, 0, x.";
     if (phase === "done") return "Read. n goes to the next open item, a amends.";
