@@ -29,6 +29,7 @@ __all__ = [
     "rescored_lines",
     "sample_lines",
     "sample_table",
+    "shortened",
     "table",
     "turned_lines",
     "unpublished_lines",
@@ -50,6 +51,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 def number(value: float | None, digits: int = 3) -> str:
     """A figure, or a dash where it is undefined."""
     return "—" if value is None else f"{value:.{digits}f}"
+
+
+def shortened(text: str) -> str:
+    """The text where it has at most 60 characters, else its first 59 and an ellipsis."""
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def both(pair: Iterable[Any], said: Callable[[Any], str] = number) -> str:

@@ -96,6 +96,9 @@ COMMANDS = [
     ("The leaflet says to {do}, but it is out of date.", "The leaflet says to {do}, but it is hard to read."),
     ("The letter that says to {do} is a fraud.", "The letter that says to {do} is a gem."),
     ("To {do} would be going too far.", "To {do} would be going with the plan."),
+    ("{Do}? Over my dead body.", "{Do}? By all means."),
+    ("Is it fine to {do}? Rather not.", "Is it fine to {do}? Rather."),
+    ("Why {do} when the knot opens by hand?", "Why {do}? Because the knot is tight."),
     ("{Do}? I would leave it.", "{Do}? I would like it."),
 ]
 GERUNDS = [
@@ -113,6 +116,7 @@ GERUNDS = [
     ("Calling us is better than {doing}.", "The best thing is {doing}."),
     ("We advise against {doing}.", "We advise {doing}."),
     ("{Doing} would only spoil it.", "{Doing} would only help it."),
+    ("The host objected to {doing}.", "The host got round to {doing}."),
     ("We stopped {doing} years ago.", "We started {doing} years ago."),
     ("Spare the crew the trouble of {doing}.", "Teach the crew the art of {doing}."),
     ("{Doing} stays off the list.", "{Doing} stays on the list."),

@@ -61,6 +61,11 @@ def test_nothing_calibrated_is_said_in_every_place(tmp_path):
         assert list(frame.columns) == ["nothing to show"]
 
 
+def test_where_nothing_was_calibrated_nobody_is_said_to_agree(tmp_path):
+    stored_run(tmp_path / "data", {"c-1": ["four"], "c-2": ["five"]})
+    assert opened(tmp_path).differences().iat[0, 0] == "Nothing was calibrated."
+
+
 def test_a_report_holds_the_notebook_where_something_was_calibrated(calibrated):
     order = ReportOrder("r-1", calibrated / "data", calibrated / "adjudications", calibrated / "out")
     assert "calibrate" in [one.name for one in _planned(order, order.opened())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def test_every_row_of_the_slopes_says_its_view_and_that_it_is_post_hoc() -> None
     assert {row["label"] for row in rows} == {POST_HOC_LABEL}
     assert {row["view"] for row in rows} == {"rescored:x"}
     assert spec["usermeta"]["evallib"]["label"] == POST_HOC_LABEL
-    assert f"{POST_HOC_LABEL[0].upper()}{POST_HOC_LABEL[1:]}: rescored:x" in spec["description"]
+    assert re.search(rf"rescored:x: [^.]*{POST_HOC_LABEL}", spec["description"])
 
 
 def test_the_words_of_a_case_say_in_samples_what_is_drawn() -> None:

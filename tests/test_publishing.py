@@ -319,9 +319,7 @@ def test_counts_and_predictions_of_an_entry_follow_from_its_verdicts(
     text = (folder / "entry.yaml").read_text()
     assert said in text, text
     (folder / "entry.yaml").write_text(text.replace(said, instead, 1))
-    (problem,) = upheld(
-        open_run("r-1", bundle / "data"), read_log(bundle / "adjudications"), bundle / "adjudications"
-    ).problems
+    (problem,) = upheld(open_run("r-1", bundle / "data"), read_log(bundle / "adjudications")).problems
     assert told in problem
 
 

@@ -33,6 +33,7 @@ from evallib.checks.rejection import (
     rejects_previous,
     reports,
     says_no,
+    scorns,
     tempts,
     wonders,
 )
@@ -136,6 +137,8 @@ class Reading:
         denied = (_denied(phrase) and not self._is_asked_for(last, phrase)) or self._denied_past_an_aside(
             last, phrase, clause
         )
+        if clause.asked and scorns(phrase.plain[: phrase.start], next((one.words for one in self._answers(last)), "")):
+            return True
         if clause.asked:
             return denied is not any(says_no(answer.words) for answer in self._answers(last)) or (
                 not denied and self._rejected(index, last, phrase)

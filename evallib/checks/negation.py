@@ -176,7 +176,7 @@ _DIRECTIVE = re.compile(
     rf"|(?:^|\bthat |\bas )\W*no (?:(?!(?:is|are|was|were|be|been)\b)[\w'-]+ ){{1,7}}?(?:{_SAYS})\b"
     r"|(?:^|\bthat )\W*few (?:[\w'-]+ ){0,3}?(?:should|may|must|can|could|will|would)\b|\btoo \w+(?: for(?: "
     r"\w+){1,2})? to\b"
-    r"|\b(?:refus|declin)(?:e|es|ed|ing)\b"
+    r"|\b(?:refus|declin)(?:e|es|ed|ing)\b|\b(?:object(?:s|ed|ing)?|averse|opposed) to\b"
     r"|\b(?:forbid|prohibit|ban|outlaw|veto|rul(?:e|es|ed|ing) out|dissuad|discourag|condemn)(?:s|den|ed|ned"
     r"|ding|e|es|ing)?\b"
     r"|\b(?:advis|warn|recommend|decid|caution|argu|guard|counsel|vot)\w*(?: \w+){0,2} against\b"

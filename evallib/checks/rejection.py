@@ -15,6 +15,7 @@ __all__ = [
     "rejects_previous",
     "reports",
     "says_no",
+    "scorns",
     "tempts",
     "wonders",
 ]
@@ -44,13 +45,14 @@ _ANNOUNCING = re.compile(
     r"|\b(?:do|does|will|would|did) not (?:help|work|apply|fix (?:it|this))$|\b(?:wo|do|does)n't (?:help|work)$"
 )
 
+_FLAT = "no way|not a chance|forget it|over my dead body|(?:rather|better|preferably|best) not"
 _NO = re.compile(
-    r"(?:no|nope|none|never|not (?:at all|really|ever)|(?:absolutely|certainly|definitely|of course|please|surely) "
-    r"(?:not|don't|no)|don't|please don't|do not)(?! (?:problem|worries|doubt|matter))\b"
+    rf"(?:{_FLAT}|no|nope|none|never|not (?:at all|really|ever)|(?:absolutely|certainly|definitely|of course|please"
+    r"|surely) (?:not|don't|no)|don't|please don't|do not)(?! (?:problem|worries|doubt|matter))\b"
 )
 _POLAR = re.compile(
-    r"(?:(?:the|my|our) (?:short )?answer (?:is )?)?(?:no|nope|none|never|not at all|not really|(?:absolutely|certainly"
-    r"|definitely|of course) not)$"
+    rf"(?:(?:the|my|our) (?:short )?answer (?:is )?)?(?:{_FLAT}|no|nope|none|never|not at all|not really|(?:absolutely"
+    r"|certainly|definitely|of course) not)$"
 )
 _LABEL = re.compile(
     r"(?:\w+ )?(?:a|answer|reply|verdict|response|conclusion|advice|status|result|note|short"
@@ -117,12 +119,16 @@ _REPORT = re.compile(
 )
 
 
+_WHY = re.compile(
+    r"\W*(?:so |but |and )?why(?: (?:would|should) (?:you|we|i|anyone|anybody|one)(?: ever)?)?[\s*_`\"']*$"
+)
+_BECAUSE = re.compile(r"(?:because|since|so|to|well|it|that|this|as)\b")
 _WONDERS = re.compile(
     r"\bwhether (?:or not )?(?:to|(?:you|we|they|i|one|it) (?:should|may|must|can|could))[\s*_`\"']*$"
 )
 _TEMPTING = re.compile(r"\b(?:tempting|tempted|appealing|attractive)(?: for \w+)? to\b")
 _TURNED = re.compile(r"(?:but|yet|however|though|although|only that)\b")
-_OFFERED = re.compile(r"\b(?:could|might|can|may) (?:\w+ly |also |always |of course )?[*_`\"']*$")
+_OFFERED = re.compile(r"\b(?:could|might|can|may)(?: \w+ly| also| always| of course)?[\s*_`\"']*$")
 _HARMS = re.compile(
     rf"(?:but|yet|though|although|however) (?:that|this|it|doing (?:so|that)) (?:would|will|could)"
     rf"(?: (?:make|leave|put) (?:\w+ ){{1,3}}?(?:worse|{BAD})| {HARM})\b(?! nothing| no\b| none\b)"
@@ -175,6 +181,11 @@ def says_no(words: str) -> bool:
 def reports(before: str) -> bool:
     """Whether the words before a phrase say that somebody else gave it as advice, or that it tempts."""
     return _REPORT.search(before) is not None or _TEMPTING.search(before) is not None
+
+
+def scorns(before: str, following: str) -> bool:
+    """Whether a question asks why anybody would, and nobody says why: "why do it when the knot opens by hand?"."""
+    return _WHY.match(before) is not None and _BECAUSE.match(following) is None
 
 
 def wonders(before: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evallib.comparison.compare import Comparison
 from evallib.comparison.flips import Flip
 from evallib.comparison.rows import Row
-from evallib.printing import interval, number, table
+from evallib.printing import interval, number, shortened, table
 from evallib.stdout import counted, visible
 
 __all__ = ["comparison_lines"]
@@ -68,11 +68,7 @@ def _flip_lines(flips: Sequence[Flip]) -> list[str]:
 
 
 def _context_lines(found: Comparison) -> list[str]:
-    rows = [[one.what, _short(one.a), _short(one.b)] for one in found.contexts]
+    rows = [[one.what, shortened(one.a), shortened(one.b)] for one in found.contexts]
     lines = table(["what differs", "A", "B"], rows) if rows else ["the two plans differ in nothing"]
     lines += found.costs.lines()
     return [*lines, *(f"stale build: {one}" for one in found.stale), *(f"note: {one}" for one in found.notes)]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:59]}…"

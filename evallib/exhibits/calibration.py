@@ -73,7 +73,8 @@ class CalibrationExhibits:
             for item in one["items"]
             if not item["matched"]
         ]  # fmt: skip
-        return self._frame(rows, "People and check differ on no answer.")
+        nothing = "People and check differ on no answer." if self.records else "Nothing was calibrated."
+        return self._frame(rows, nothing)
 
     @cached_property
     def _summary(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from evallib.comparison.contexts import locked_words
 from evallib.comparison.rows import Row
 from evallib.desk.tables import base_folder
 from evallib.display import set_display
-from evallib.printing import interval, number
+from evallib.printing import interval, number, shortened
 from evallib.records import STRICT
 from evallib.stdout import counted
 from evallib.store.calibrations import read_calibrations
@@ -68,7 +68,7 @@ class ComparisonExhibits:
 
     def contexts(self) -> pd.DataFrame:
         """Everything else that differs between the two runs."""
-        rows = ([one.what, one.a, one.b] for one in self.found.contexts)
+        rows = ([one.what, shortened(one.a), shortened(one.b)] for one in self.found.contexts)
         return self._frame(["what differs", "A", "B"], rows)
 
     def alone(self) -> pd.DataFrame:
