@@ -108,6 +108,18 @@ def test_one_sample_that_repeats_the_draw_of_another_is_enough() -> None:
     assert summarise(apart, NO_VERDICTS)["rerun"]["pass_rate_interval"] is not None
 
 
+def test_a_pooled_run_that_repeats_another_in_every_place_adds_no_draw() -> None:
+    """As a cache gives them back, under whatever seed."""
+    one = with_outputs(outcomes("ppf", "pff"), "abc", "def")
+    twice = pd.concat([one, one.assign(run_id="again")], ignore_index=True)
+    summary = summarise(twice, NO_VERDICTS)
+    assert summary["repeats"] == {"cases": 2, "identical": 0, "copies": 6, "samples": 12, "distinct": 6}
+    assert "6 samples repeat the draw and the answer of another sample" in summary["caption"]
+    assert summary["rerun"]["why_none"] == "the samples of a case are copies of one another"
+    other = twice.assign(trajectory=[*twice["trajectory"][:-1], "another"])
+    assert summarise(other, NO_VERDICTS)["repeats"]["copies"] == 0
+
+
 def test_some_cases_that_always_answer_alike_are_counted_and_no_more() -> None:
     summary = summarise(with_outputs(outcomes("pp", "pf"), "aa", "bc"), NO_VERDICTS)
     assert "In 1 of 2 cases every sample gave the same answer." in summary["caption"]

@@ -10,6 +10,9 @@ from evallib.stdout import counted
 
 __all__ = ["Repeats", "are_copies", "repeats", "repeats_sentence"]
 
+_NO_CHANCE = 5
+"""Samples of a run that all repeat those of others: fewer may do so by chance."""
+
 
 class Repeats(TypedDict):
     """How the samples of a case differ, of those that answered at all."""
@@ -19,7 +22,10 @@ class Repeats(TypedDict):
     identical: int
     """Those of them in which every sample put out the very same."""
     copies: int
-    """Samples that repeat the draw (the seed, or temperature 0) and the output of another sample of their case."""
+    """Samples that repeat the draw (the seed, or temperature 0) and the output of another sample of their case.
+
+    A run that repeats others in every place repeats their draws, whatever seed it names: a cache gave them.
+    """
     samples: int
     distinct: int
     """Samples, and how many they are when the same output in one case counts once."""
@@ -36,12 +42,16 @@ def repeats(planned: Planned) -> Repeats | None:
     there = frame.assign(case=planned.case)[~frame["sample_status"].isin([*ERROR_STATUSES, "missing"])]
     there = there[there["trajectory"] != ""]
     drawn = there[there["draw"] != ""] if "draw" in there.columns else there.iloc[:0]
+    again = there.duplicated(["case", "sample", "trajectory"]).groupby(there["run_id"])
+    whole = again.transform("all") & (again.transform("size") >= _NO_CHANCE)
     samples = there.groupby("case").size()
     distinct = there.drop_duplicates(["case", "trajectory"]).groupby("case").size()
     return Repeats(
         cases=int((samples > 1).sum()),
         identical=int(((samples > 1) & (distinct == 1)).sum()),
-        copies=int(drawn.duplicated(["case", "draw", "trajectory"]).sum()) if len(drawn) else 0,
+        copies=int(
+            (drawn.duplicated(["case", "draw", "trajectory"]).reindex(there.index, fill_value=False) | whole).sum()
+        ),
         samples=len(there),
         distinct=int(distinct.sum()),
     )
