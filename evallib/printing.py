@@ -321,7 +321,7 @@ def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
             "no answers that people read lie beside the new suite (`evallib regressions`), and the log has none to try"
         ]
     beside = f"{tried['of_the_log']} of them of the log, not kept beside the suite (`evallib regressions`)"
-    counts = f"{tried['tried']} of {counted(tried['answers'], 'answer')} that people read were tried"
+    counts = f"tried on {tried['tried']} of {counted(tried['answers'], 'answer')} that people read"
     counts += f"; {beside}" * bool(tried["of_the_log"])
     return [counts, *(f"still wrong: {said}" for said in tried["still_wrong"]), *tried["untried"]]
 
