@@ -318,7 +318,7 @@ def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
     """What a changed suite says of the answers beside it that people read."""
     if tried is None:
         return [
-            "no answers that people read lie beside the new suite (`evallib regressions`), and the log has none to try"
+            "no answer that people read lies beside the new suite (`evallib regressions`), none in the log can be tried"
         ]
     beside = f"{tried['of_the_log']} of them of the log, not kept beside the suite (`evallib regressions`)"
     counts = f"tried on {tried['tried']} of {counted(tried['answers'], 'answer')} that people read"

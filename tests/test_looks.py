@@ -11,8 +11,9 @@ from evallib.cli import main
 from evallib.errors import InputError
 from evallib.publishing.contents import preview_files
 from evallib.rescoring.impact import preview
+from evallib.rescoring.rules import Acceptance
 from evallib.rescoring.upholding import doubts, upheld
-from evallib.store import Run, list_runs, read_log
+from evallib.store import Run, list_runs, read_log, verify_log
 from evallib.store.files import files_below
 from tests.licensing import citing
 from tests.making import SUITE, stored_run
@@ -208,6 +209,23 @@ def test_an_entry_that_would_have_been_refused_is_found_out(home: Home, was: str
     (problem,) = upheld(home.run, read_log(home.log)).problems
     assert "entry.yaml: would have been refused: " in problem
     assert told in problem
+
+
+@pytest.mark.parametrize("silent", ["unread: 1\n", "override: "])
+def test_an_entry_that_keeps_silent_of_unread_flips_is_found_out(home: Home, silent: str) -> None:
+    home.rescore([home.read(check="says", sample=3)], SILENT, acceptance=Acceptance("a slip of the pen", "Bo"))
+    assert (verify_log(home.log).problems, doubts(home.run, read_log(home.log), home.log)) == ([], [])
+    (entry,) = home.run.folder.glob("rescored/*/entry.yaml")
+    rewritten(home, next(line for line in entry.read_text().splitlines(keepends=True) if line.startswith(silent)), "")
+    told = verify_log(home.log).problems
+    assert any("flips that nobody read: 1, where it says " in one for one in told)
+
+
+def test_a_flip_that_is_called_read_and_was_not_is_noted(home: Home) -> None:
+    home.rescore([home.read(check="says", sample=3)], SILENT, acceptance=Acceptance("a slip of the pen", "Bo"))
+    rewritten(home, "read: unread", "read: read")
+    ((_, told),) = doubts(home.run, read_log(home.log), home.log)
+    assert told == "calls sample 2 of case 'c-1' read, and the log as it was has no reading of it"
 
 
 def test_a_reading_that_licenses_nothing_is_noted(kept: Home, capsys: pytest.CaptureFixture[str]) -> None:

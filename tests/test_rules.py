@@ -306,6 +306,20 @@ def test_the_command_line_locks_refuses_closes_and_accepts(
     assert main(["verify", "r-1", *stored]) == 0
 
 
+def test_which_cases_are_required_is_chosen_after_the_result_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(tmp_path, SUITE.replace("{id: c-2,", "{id: c-2, required: true,"))
+    done = home.rescore([home.read()])
+    view = str(done.as_dict()["view"])
+    given = ["gate", str(home.run.folder), "--adjudications", str(home.log), "--json"]
+    for name, chosen in (("strict", False), (view, True)):
+        assert main([*given, "--view", name]) == 0
+        decision = json.loads(capsys.readouterr().out)
+        assert decision["chosen_after_result"] is chosen
+        assert ("required" in [rule["rule"] for rule in decision["rules"]]) is not chosen
+
+
 def test_the_rule_that_allowed_a_rescoring_stands_beside_it_in_its_own_words(home: Home) -> None:
     ids, text = [home.read()], f"# ours\n{TEXT}"
     (home.log / "RULE.yaml").write_text(text)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from evallib.checks.base import Check
 from evallib.checks.judge import Judge
-from evallib.entries import moment
+from evallib.entries import Reading, Rescoring, Resolution, moment
 from evallib.errors import EvallibError, InputError
 from evallib.records import ERROR_STATUSES, Sample, Verdict, verdicts_schema
 from evallib.rescoring.changes import refuse_misnamed_fix, refuse_unlisted
@@ -110,9 +110,21 @@ def doubts(run: Run, log: Sequence[LoggedEntry], adjudications: Path) -> list[tu
         if all(row["run"] == run.id for row in entry.runs):
             license_ = refusal(refuse_unlicensed, [run], entry, before, load_rule(stored.folder).rule)
             told += [f"would have been refused by the log as it was: {error}" for error in license_]
+        told += _unread(run, entry, before)
         ids = [id_ for id_, one in log if one == entry]
         found += [(id_, said) for id_ in ids for said in told]
     return found
+
+
+def _unread(run: Run, entry: Rescoring, before: Sequence[LoggedEntry]) -> list[str]:
+    """The flips that the entry calls read though nobody had read the answer, or a check that flipped it."""
+    read = {(e.case, e.sample, e.check) for _, e in before if isinstance(e, Reading | Resolution) and e.run == run.id}
+    flips = [flip for row in entry.runs if row["run"] == run.id for flip in row["flips"] if flip["read"] != "unread"]
+    return [
+        f"calls sample {flip['sample']} of case {flip['case_id']!r} read, and the log as it was has no reading of it"
+        for flip in flips
+        if read.isdisjoint((flip["case_id"], flip["sample"], check) for check in ("", *flip["checks"]))
+    ]
 
 
 def _strict(run: Run) -> Upheld:

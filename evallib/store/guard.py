@@ -101,6 +101,11 @@ def _of_entry(entry: Entry, entries: Mapping[str, Entry]) -> Iterator[str]:
             yield f"{key} names {name!r} by {other.author!r}: nobody but its author may"
         elif problem := _unfit(key, entry, other):
             yield f"{key} names {name!r}, {problem}"
+    if isinstance(entry, Rescoring) and entry.became:  # an earlier evallib refused less
+        flips = [flip for row in entry.runs for flip in row.get("flips") or () if isinstance(flip, Mapping)]
+        unread = sum(flip.get("read") == "unread" for flip in flips)
+        if unread != entry.unread or (unread and not entry.override):
+            yield f"flips that nobody read: {unread}, where it says {entry.unread}, by override {entry.override!r}"
 
 
 def _unfit(key: str, entry: Entry, other: Entry) -> str:

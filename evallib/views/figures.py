@@ -197,8 +197,9 @@ class Figures:
     def _decided(self, gate: Gate | None) -> Decision:
         (view,) = self.views
         wanted = gate or self.suite.gate
-        planned = view.run.plan["gate_digest"]
-        chosen_after = gate_digest(wanted) != planned
+        own = view.run.suite.by_id
+        required = any(view.suite.by_id[name].required != own[name].required for name in view.run.plan["cases"])
+        chosen_after = required or gate_digest(wanted) != view.run.plan["gate_digest"]
         checks_of = {case.id: [b.check.id for b in view.suite.bound[case.id]] for case in view.suite.cases}
         decision = decide(
             wanted,
