@@ -158,7 +158,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of every command, as the README's table lists them."""
+    """The parser of every command, as README's section on the command line lists them."""
     parser = _Parser(
         prog="evallib", description="Run, score, adjudicate, rescore and report agent evaluations.", epilog=_EPILOG
     )

@@ -321,7 +321,7 @@ def regression_lines(tried: Mapping[str, Any] | None) -> list[str]:
             "no answer that people read lies beside the new suite (`evallib regressions`), none in the log can be tried"
         ]
     beside = f"{tried['of_the_log']} of them of the log, not kept beside the suite (`evallib regressions`)"
-    counts = f"{tried['tried']} of {counted(tried['answers'], 'answer')} that people read were tried"
+    counts = f"tried on {tried['tried']} of {counted(tried['answers'], 'answer')} that people read"
     counts += f"; {beside}" * bool(tried["of_the_log"])
     return [counts, *(f"still wrong: {said}" for said in tried["still_wrong"]), *tried["untried"]]
 

@@ -153,7 +153,7 @@ def test_the_command_writes_a_new_file_and_never_over_one(
 ) -> None:
     place = ["adjudicate", "small", "--data", str(tmp_path / "data"), "--export"]
     assert main([*place, str(tmp_path / "out.csv")]) == 0
-    assert "7 readings of 1 runs in" in capsys.readouterr().out
+    assert "7 readings of 1 run in" in capsys.readouterr().out
     before = (tmp_path / "out.csv").read_bytes()
     assert main([*place, str(tmp_path / "out.csv")]) == 2
     assert (tmp_path / "out.csv").read_bytes() == before

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from evallib.errors import InputError
 from evallib.reviewer import reviewer_name
-from evallib.stdout import print_lines
+from evallib.stdout import counted, print_lines
 
 if TYPE_CHECKING:
     from evallib.desk.queue import Query
@@ -58,7 +58,7 @@ def _export(given: Arguments, runs: Sequence[Run]) -> int:
     from evallib.views.readings import export_readings
 
     count = export_readings(runs, read_log(given.adjudications), given.export)
-    print_lines([f"{count} readings of {len(runs)} runs in {given.export}"])
+    print_lines([f"{counted(count, 'reading')} of {counted(len(runs), 'run')} in {given.export}"])
     return 0
 
 
