@@ -94,9 +94,8 @@ def _preview(given: Arguments, runs: Sequence[Run], jury: Jury | None) -> int:
     from evallib.commands.preview_lines import preview_lines
     from evallib.rescoring.impact import preview as look
 
-    impact = look(
-        runs or given.data, given.suite, given.entry, given.adjudications, trust_code=given.trust_code, jury=jury
-    )
+    where = runs or given.data, given.suite, given.entry, given.adjudications
+    impact = look(*where, trust_code=given.trust_code, jury=jury, shown=not given.queue)
     if given.queue:
         return _queue(given, impact)
     if given.json:

@@ -174,11 +174,13 @@ def preview(
     *,
     trust_code: bool = False,
     jury: Jury | None = None,
+    shown: bool = True,
 ) -> Impact:
     """What the suite in `suite_path` would do to `runs`, or to every run of that suite in a folder of data.
 
-    Writes no verdict and no entry, only a stamp of what the entry expected. It says what the rescoring itself would
-    refuse, and refuses only what the entry misnames. `jury` as in `rescore`.
+    Writes no verdict and no entry, only a stamp of what the entry expected, and none where `shown` says that no flip
+    will be seen. It says what the rescoring itself would refuse, and refuses only what the entry misnames. `jury` as
+    in `rescore`.
     """
     suite, text = changed_suite(suite_path, trust_code=trust_code)
     entry = by_reviewer(load_rescoring(entry_path)) if entry_path else None
@@ -193,7 +195,8 @@ def preview(
     asked = (jury.calls, jury.kept) if jury else (0, 0)
     rescored = [one.rescored for one in seen]
     refused = said_against(at, entry, rescored)
-    stamp(at, entry, rescored)
+    if shown:
+        stamp(at, entry, rescored)
     return Impact(suite, entry, seen, tuple(left), look.tried.costs(), refused, at.in_force.said(), read.told, *asked)
 
 
