@@ -176,6 +176,7 @@ def test_what_a_tool_gives_to_no_call_is_a_problem(declared: str, told: str) -> 
         ("{pattern: 'S[1-33]'}", "names '3' twice in one class"),
         ("{pattern: 'S[1-3]', reserved: [S9]}", ""),
         ("{pattern: 'node-[a-z0-9]+', names: [attic]}", ""),
+        (f"{{pattern: '(a+)+$x', names: [{'a' * 60}]}}", "but for a slip"),  # backtracking would never end
     ],
 )
 def test_a_pattern_of_the_vocabulary_fits_what_it_is_for(kind: str, told: str) -> None:

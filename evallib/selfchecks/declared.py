@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from evallib.case import Case
 from evallib.domain import EntityKind, Tool
-from evallib.patterns import found
+from evallib.patterns import found, is_whole
 from evallib.selfchecks.spelling import compounds, written
 from evallib.suite import Suite
 
@@ -76,12 +76,12 @@ def _strange(kind: str, one: EntityKind, own: set[str], words: list[str]) -> str
     twice = _twice_in_a_class(one.pattern)
     if twice:
         return f"names {twice!r} twice in one class; write it once, or correct it"
-    fit = [word for word in words if _fits(one.pattern, word)]
+    fit = [word for word in words if is_whole(one.pattern, word)]
     shapes = {_shape(word): word for word in fit}
     alike = next((word for word in words if word not in fit and _shape(word) in shapes), "")
     if alike:
         return f"fits {shapes[_shape(alike)]!r} and not {alike!r}; correct it, or reserve that one"
-    meant = next((word for word in sorted(own) or words if _is_nearly(one.pattern, word)), "") if not fit else ""
+    meant = _nearly(one.pattern, sorted(own) or words) if not fit else ""
     return f"fits no {kind}, and {meant!r} but for a slip; correct it" if meant else ""
 
 
@@ -89,21 +89,23 @@ def _shape(word: str) -> str:
     return re.sub(r"\d", "0", word)
 
 
-def _fits(pattern: str, word: str) -> bool:
-    return found(rf"\A(?i:{pattern})\z", word)
+def _nearly(pattern: str, words: Sequence[str]) -> str:
+    """A word that the pattern fits once one slip in its letters and digits is undone; empty where there is none."""
+    from pyarrow import ArrowInvalid
 
-
-def _is_nearly(pattern: str, word: str) -> bool:
-    """Whether the pattern fits the word once one slip in its letters and digits is undone."""
+    lines = "\n".join(words)
     for at in range(len(pattern) + 1):
         before, rest = pattern[:at], pattern[at:]
         for undone in (rest[1:], rf"\w{rest[1:]}", rf"\w{rest}", rest[1:2] + rest[:1] + rest[2:]):
+            mended = before + undone
             try:
-                if re.fullmatch(before + undone, word, re.IGNORECASE):
-                    return True
-            except re.error:
+                fits = found(rf"(?m)^(?i:{mended})$", lines)
+            except ArrowInvalid:
                 continue
-    return False
+            hit = next((word for word in words if is_whole(mended, word)), "") if fits else ""
+            if hit:
+                return hit
+    return ""
 
 
 def _twice_in_a_class(pattern: str) -> str:
