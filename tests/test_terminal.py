@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from evallib.adjudication import strict_word
-from evallib.desk.keyboard import Lines
+from evallib.desk.keyboard import Lines, open_keyboard
 from evallib.desk.queue import parse_query
 from evallib.desk.session import ReviewSession
 from evallib.desk.terminal import adjudicate
@@ -316,6 +316,20 @@ def test_ctrl_c_leaves_a_terminal_as_it_was(run, log):
     assert flags & termios.ICANON
     assert flags & termios.ECHO
     assert len(read_log(log)) == 1
+
+
+def test_a_terminal_is_set_for_a_line_before_its_prompt_can_be_seen(monkeypatch):
+    """Else what is typed at once, with Ctrl+C, is thrown away by a terminal that still gives single keys."""
+    ours, theirs = pty.openpty()
+    flags = []
+    with os.fdopen(theirs) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with open_keyboard() as keys:
+            monkeypatch.setattr("builtins.print", lambda *_, **__: flags.append(termios.tcgetattr(theirs)[3]))
+            os.write(ours, b"the disk\n")
+            assert keys.line("Reason: ") == "the disk"
+    os.close(ours)
+    assert [bool(flags[0] & each) for each in (termios.ICANON, termios.ECHO, termios.NOFLSH)] == [True] * 3
 
 
 def test_ctrl_c_keeps_what_was_typed_of_a_reason(run, log):

@@ -68,13 +68,13 @@ class _Terminal:
         return pressed
 
     def line(self, prompt: str) -> str:
-        """The next line."""
-        print(prompt, end="", flush=True)
+        """The next line. The terminal is set for it before the prompt shows: whoever sees it may type, and interrupt."""
         flags = list(self._usual)
         flags[3] |= self._termios.NOFLSH  # else Ctrl+C throws away what was typed of the line
-        self._termios.tcsetattr(self._descriptor, self._termios.TCSADRAIN, flags)
         said = bytearray()
         try:
+            self._termios.tcsetattr(self._descriptor, self._termios.TCSADRAIN, flags)
+            print(prompt, end="", flush=True)
             while (byte := self._bytes(1)) not in {b"\n", b"\r"}:
                 said += byte
         except KeyboardInterrupt:
