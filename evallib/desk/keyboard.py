@@ -68,7 +68,7 @@ class _Terminal:
         return pressed
 
     def line(self, prompt: str) -> str:
-        """The next line. The terminal is set for it before the prompt shows: whoever sees it may type, and interrupt."""
+        """The next line. The terminal is set for it before the prompt shows: who sees it may type, and interrupt."""
         flags = list(self._usual)
         flags[3] |= self._termios.NOFLSH  # else Ctrl+C throws away what was typed of the line
         said = bytearray()
