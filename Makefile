@@ -28,8 +28,9 @@ lab: install
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --ServerApp.root_dir="$(CURDIR)" \
 		--LabApp.default_url=/lab/tree/build/lab/adjudicate.ipynb
 
+# file by file in the order of their names: else those of few tests, which are the longest, come last, one worker idle
 test: install-dev
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 check: quick guard test
 

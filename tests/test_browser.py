@@ -37,7 +37,7 @@ FOREIGN = (
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
-    return {run.id: run for run in (small_run(folder), hostile_run(folder), many_run(folder, 240))}, folder
+    return {run.id: run for run in (small_run(folder), hostile_run(folder), many_run(folder, 200))}, folder
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_decisions_as_fast_as_keys_go_are_all_on_the_disk(open_desk, runs, tmp_p
     for _, reason in ahead:  # by one who knows what strict says, and waits for nothing
         desk.press("p")
         desk.press("Enter") if reason == "agrees" else explain(desk, "4", reason)
-    desk.wait_for(".status", "40 of 240 read.")
+    desk.wait_for(".status", "40 of 200 read.")
     wanted, name = dict(ahead), ""
     while len(wanted) < len(queue):  # by one who learns it from the screen, and waits for that alone
         desk.press("p")
@@ -147,14 +147,14 @@ def test_decisions_as_fast_as_keys_go_are_all_on_the_disk(open_desk, runs, tmp_p
         case, sample = name.split(" · ")
         wanted[case, int(sample)] = "agrees" if phase == "agree" else f"no {sample}"
         desk.press("Enter") if phase == "agree" else explain(desk, "4", f"no {sample}")
-    desk.wait_for(".status", "240 of 240 read.")
+    desk.wait_for(".status", "240 of 200 read.")
     entries = entries_seen_by_another_process(tmp_path / "log")
     readings, differences = of_kind(entries, "reading"), of_kind(entries, "difference")
     assert {key: e["reason"] for key, e in differences.items()} == wanted
     agree = {item[1:3] for item, word in queue if word == "pass"}
     assert {key for key, reason in wanted.items() if reason == "agrees"} == agree
     assert {(e["reading"], e["blind"]) for e in readings.values()} == {("pass", True)}
-    assert (len(queue), len(entries)) == (240, 480)
+    assert (len(queue), len(entries)) == (200, 400)
 
 
 def test_a_slow_kernel_a_cause_too_many_and_another_layout_save_nothing_unseen(open_desk, runs, tmp_path):

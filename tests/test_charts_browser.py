@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -11,7 +12,7 @@ from tests.making import stored_run
 
 pytestmark = pytest.mark.browser
 
-HOSTS = ["lab", "notebook"]
+HOSTS = {"JupyterLab Dark": "lab", "JupyterLab Light": "notebook"}
 CODE = """\
 from evallib.exhibits.run import open_exhibits
 exhibits = open_exhibits("r-1", data="data", adjudications="log")
@@ -30,29 +31,30 @@ COUNT = """() => {
 }"""
 
 
-def _notebooks(folder):
+@contextlib.contextmanager
+def _served(folder, home, theme):
+    lab = Lab(folder, home, theme=theme)
+    try:
+        yield lab
+    finally:
+        lab.stop()
+
+
+def _notebook(folder):
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     cell = {"cell_type": "code", "id": "c1", "metadata": {}, "outputs": [], "execution_count": None, "source": CODE}
     book = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
-    for host in HOSTS:  # each its own notebook, so that neither meets the kernel the other left behind
-        (folder / f"{host}.ipynb").write_text(json.dumps(book), encoding="utf-8")
+    path = folder / "gate.ipynb"
+    path.write_text(json.dumps(book), encoding="utf-8")
+    return path
 
 
-@pytest.fixture(scope="module", params=["JupyterLab Dark", "JupyterLab Light"])
-def lab(request, tmp_path_factory, chromium):
-    folder = tmp_path_factory.mktemp("lab")
+@pytest.mark.parametrize(("theme", "host"), HOSTS.items())
+def test_words_of_a_chart_follow_the_theme_and_nothing_is_painted_behind(tmp_path, chromium, theme, host):
+    folder, dark = tmp_path / "lab", theme.endswith("Dark")
     stored_run(folder / "data", {"c-1": ["four"], "c-2": ["six"]})
-    _notebooks(folder)
-    running = Lab(folder, tmp_path_factory.mktemp("home"), theme=request.param)
-    yield running, request.param.endswith("Dark")
-    running.stop()
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_words_of_a_chart_follow_the_theme_and_nothing_is_painted_behind(lab, chromium, host):
-    running, dark = lab
-    with chromium_browser(chromium) as browser:
-        desk = Desk(browser, running, running.folder / f"{host}.ipynb", host=host)
+    with _served(folder, tmp_path / "home", theme) as lab, chromium_browser(chromium) as browser:
+        desk = Desk(browser, lab, _notebook(folder), host=host)
         desk.press("Shift+Enter")
         desk.page.locator("canvas.marks").wait_for()
         found = desk.page.evaluate(COUNT)
