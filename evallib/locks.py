@@ -10,7 +10,7 @@ from evallib.errors import InputError
 from evallib.records import digest
 from evallib.reviewer import reviewer_name
 from evallib.rule import Rule
-from evallib.store import LoggedEntry, Run, by_time
+from evallib.store import LoggedEntry, Run, by_time, refuse_repeated
 
 __all__ = ["covering", "lock_words", "made_inside", "make_close", "make_lock", "shared_criteria", "standing_locks"]
 
@@ -96,8 +96,7 @@ def make_lock(runs: Sequence[Run], *, author: str, reason: str) -> Lock:
     """A lock over `runs`; InputError when author or reason is missing, or a run is named twice."""
     _refuse_blank("lock", reason)
     author = reviewer_name(author)
-    if len({run.id for run in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
+    refuse_repeated(runs)
     found: dict[str, set[str]] = {}
     for run in runs:
         for case_id, ways in shared_criteria(run).items():

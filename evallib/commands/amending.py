@@ -70,11 +70,10 @@ def _refuse_half_a_rescoring(given: Arguments) -> None:
 
 
 def _open_runs(given: Arguments) -> list[Run]:
-    from evallib.store import open_run
+    from evallib.store import open_run, refuse_repeated
 
     runs = [open_run(reference, given.data) for reference in given.run]
-    if len({found.id for found in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
+    refuse_repeated(runs)
     return runs
 
 

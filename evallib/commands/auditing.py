@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from evallib.errors import InputError
 from evallib.stdout import print_json, print_lines
 
 __all__ = ["agreement"]
@@ -14,12 +13,11 @@ def agreement(given: argparse.Namespace) -> int:
     """Print what is known of the readings of some runs."""
     from evallib.commands.review_lines import review_lines
     from evallib.concordance.review import review
-    from evallib.store import open_run, read_log
+    from evallib.store import open_run, read_log, refuse_repeated
     from evallib.views.figures import load_figures
 
     runs = [open_run(reference, given.data) for reference in given.run]
-    if len({found.id for found in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
+    refuse_repeated(runs)
     found = review(runs, read_log(given.adjudications))
     captions = [load_figures([run], "strict", given.data, given.adjudications).caption for run in runs]
     if given.json:

@@ -18,7 +18,7 @@ from evallib.reviewer import reviewer_name
 from evallib.scoring import fold_all, outcome_word
 from evallib.standing import Item, live_entries
 from evallib.statistics.estimators import clopper_pearson
-from evallib.store import LoggedEntry, Run
+from evallib.store import LoggedEntry, Run, refuse_repeated
 
 __all__ = [
     "Asked",
@@ -87,8 +87,7 @@ def draw_plan(  # noqa: PLR0913  # the parts of a plan, each by its name
 
 
 def _refuse_nonsense(runs: Sequence[Run], checks: Collection[str], passes: int, shares: Mapping[str, float]) -> None:
-    if len({run.id for run in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
+    refuse_repeated(runs)
     if passes < 1:
         raise InputError(f"--passes {passes}: draw at least 1; where only failures are read, reading is not blind")
     for name, share in shares.items():

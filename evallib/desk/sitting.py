@@ -26,7 +26,7 @@ from evallib.records import Outcome, Sample, SampleKey, Verdict
 from evallib.reviewer import reviewer_name
 from evallib.scoring import fold, outcome_word
 from evallib.standing import Item
-from evallib.store import Arrivals, Drafts, LoggedEntry, Run, read_log
+from evallib.store import Arrivals, Drafts, LoggedEntry, Run, read_log, refuse_repeated
 
 __all__ = ["NEWEST", "Covered", "Sitting"]
 
@@ -87,8 +87,7 @@ class Sitting:
         seed: int | None,
     ) -> None:
         self.runs = {run.id: run for run in runs}
-        if len(self.runs) < len(runs):
-            raise InputError("the same run is named twice; name each run once")
+        refuse_repeated(runs)
         self.query, self.blind, self.unit = query, blind, unit
         log = read_log(adjudications)
         self._plan = find_plan(runs, log, "" if plan == NEWEST else plan, query.check) if plan else None

@@ -17,7 +17,15 @@ from evallib.publishing.proof import prove
 from evallib.publishing.quoted import drawings
 from evallib.rule import FILE as RULE
 from evallib.rule import load_rule
-from evallib.store import LoggedEntry, Run, list_runs, open_run, read_log, standing_rescorings
+from evallib.store import (
+    LoggedEntry,
+    Run,
+    list_runs,
+    open_run,
+    read_log,
+    refuse_repeated,
+    standing_rescorings,
+)
 from evallib.store.files import publish_folder, staging_folder, write_new
 
 __all__ = ["make_bundle"]
@@ -49,8 +57,7 @@ def make_bundle(runs: Sequence[str], out: Path, data: Path, adjudications: Path,
 
 
 def _refuse(runs: Sequence[Run], out: Path) -> None:
-    if len({run.id for run in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
+    refuse_repeated(runs)
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise InputError(f"{out}: exists already and is never overwritten; name a new folder with --bundle")
     for run in runs:

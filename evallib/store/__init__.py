@@ -23,6 +23,7 @@ from evallib.store.runs import (
     list_runs,
     open_run,
     readable_runs,
+    refuse_repeated,
 )
 from evallib.store.sharing import part_of, share_suite, some_of
 from evallib.store.verify import Verification, leftovers, verify_log, verify_run
@@ -50,6 +51,7 @@ __all__ = [
     "publish_rescoring",
     "read_log",
     "readable_runs",
+    "refuse_repeated",
     "share_suite",
     "some_of",
     "standing_rescorings",

@@ -263,6 +263,12 @@ def open_run(reference: str | Path, data: Path, *, for_aggregates: bool = False)
     return Run(folder, for_aggregates)
 
 
+def refuse_repeated(runs: Sequence[Run]) -> None:
+    """InputError when one run is named twice: it would be counted, locked or read twice."""
+    if len({run.id for run in runs}) < len(runs):
+        raise InputError("the same run is named twice; name each run once")
+
+
 def list_runs(data: Path) -> list[Run]:
     """All runs under `data`, by folder name."""
     folder = data / "runs"

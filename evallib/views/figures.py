@@ -18,7 +18,7 @@ from evallib.prices import PriceTable, prices_for
 from evallib.records import STRICT, canonical_json
 from evallib.sealing import unseen_use
 from evallib.sense import unreachable
-from evallib.store import Run, open_run, read_log
+from evallib.store import Run, open_run, read_log, refuse_repeated
 from evallib.strict_yaml import load_yaml, read_as
 from evallib.suite import Suite
 from evallib.views.coverage import Part, read_words, unequal_words
@@ -247,8 +247,7 @@ def load_figures(
     log, table = read_log(adjudications), prices_for(prices, data)
     runs = [one if isinstance(one, Run) else open_run(one, data, for_aggregates=for_aggregates) for one in references]
     runs = [replace(run, for_aggregates=True) if for_aggregates and run.sealed else run for run in runs]
-    if len({run.id for run in runs}) < len(runs):
-        raise InputError("the same run is named twice; name each run once")
+    refuse_repeated(runs)
     if view != STRICT and (sealed := next((run for run in runs if run.sealed), None)):
         raise InputError(f"run {sealed.id!r} is of a sealed holdout: it has no view but strict")
     for said in (told for run in runs for told in unseen_use(run, log)):
