@@ -87,6 +87,15 @@ def test_true_is_no_number_and_a_repeated_item_is_found() -> None:
     assert judged('[{"a": 1, "b": 2}, {"b": 2, "a": 1}]', {"uniqueItems": True}).passed is False
 
 
+def test_numbers_are_names_too() -> None:
+    domain = Domain(vocabulary={"order": EntityKind(names=("4021", "4022"))})
+    schema = {"type": "object", "required": ["order"]}
+    check = parse_check({"id": "x", "check": "schema", "schema": schema, "entities": {"order": "order"}})
+    for written, passed in (("4021", True), ("4023", False), ("[4021, 4023]", False), ('"4022"', True), ("null", True)):
+        (verdict,) = check.in_domain(domain)([Sample("r", "c", 1, answer=f'{{"order": {written}}}')])
+        assert verdict.passed is passed, verdict.reason
+
+
 def test_names_are_held_against_the_vocabulary_where_the_check_says_so() -> None:
     domain = Domain(vocabulary={"host": EntityKind(names=("alpha", "beta"), reserved=("omega",))})
     check = parse_check({"id": "x", "check": "schema", "schema": TICKET, "entities": {"hosts": "host"}})
@@ -107,7 +116,7 @@ def test_names_are_held_against_the_vocabulary_where_the_check_says_so() -> None
         ({"$ref": "#/$defs/absent"}, "points outside the schema"),
         ({"$schema": "https://example.org/draft"}, "unknown draft"),
         ({"pattern": "(?=x)"}, "RE2 has no look-around"),
-        ({"properties": {"a": {"pattern": "("}}}, "'(' is not a 'regex'"),
+        ({"properties": {"a": {"pattern": "("}}}, "pattern '(' is not RE2 syntax"),
         ({"patternProperties": {"^a": {}}, "unevaluatedProperties": False}, "use `additionalProperties`"),
     ],
 )
@@ -169,6 +178,7 @@ def test_any_text_is_read_without_failing(answer: str) -> None:
     assert judged(answer).reason
 
 
+SLUG, SEEN = "^[a-z0-9]+(-[a-z0-9]+)*$", r"[^\s\pZ]"
 REPORT = {
     "type": "object",
     "additionalProperties": False,
@@ -176,11 +186,11 @@ REPORT = {
     "properties": {
         "incident_id": {"type": "string", "pattern": "^INC-[0-9]{3}$"},
         "severity": {"enum": ["SEV1", "SEV2", "SEV3"]},
-        "affected_services": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "^[a-z0-9-]+$"}},
-        "hypothesis": {"type": "string", "pattern": r"\S"},
-        "evidence": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": r"\S"}},
-        "recommended_runbook": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
-        "proposed_actions": {"type": "array", "items": {"type": "string", "pattern": r"\S"}},
+        "affected_services": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": SLUG}},
+        "hypothesis": {"type": "string", "pattern": SEEN},
+        "evidence": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": SEEN}},
+        "recommended_runbook": {"type": "string", "pattern": SLUG},
+        "proposed_actions": {"type": "array", "items": {"type": "string", "pattern": SEEN}},
     },
 }
 

@@ -12,7 +12,7 @@ from evallib.checks.base import Check
 from evallib.checks.extraction import Spoken, spoken
 from evallib.checks.folding import shown
 from evallib.checks.json_schema import problems, refuse_broken_schema
-from evallib.domain import Domain, EntityKind
+from evallib.domain import Domain, EntityKind, names_in
 from evallib.records import Sample, Verdict
 from evallib.strict_json import DECODER, StrictJSONError
 
@@ -34,7 +34,7 @@ class Schema(Check):
     suite's vocabulary holds for that kind.
     """
 
-    revision: ClassVar[int] = 2  # formats are asked for, multiples counted in decimals
+    revision: ClassVar[int] = 3  # a number is a name of `entities` too
     check: Literal["schema"]
     schema_: Mapping[str, Any] = Field(alias="schema")
     entities: Mapping[str, str] = Field(default_factory=dict)
@@ -82,9 +82,8 @@ class Schema(Check):
                 here = f"{place}.{key}" if place else key
                 pending.append((here, one))
                 kind = self.entities.get(key)
-                names = one if isinstance(one, list) else [one]
-                for name in names if kind else ():
-                    if isinstance(name, str) and not self.vocabulary[str(kind)].exists(name):
+                for name in names_in(one) if kind else ():
+                    if not self.vocabulary[str(kind)].exists(name):
                         yield f"{here}: {shown(name)} is no {kind} of the vocabulary"
 
 
