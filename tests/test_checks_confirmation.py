@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evallib.adk import fold_turn, placeholder
+from evallib.adk import WRAPPER, fold_turn, placeholder
 from evallib.checks import parse_check
 from evallib.checks.responses import is_open
 from evallib.domain import Domain
@@ -67,6 +67,13 @@ def test_ids_are_compared_only_where_both_have_one():
     assert judge("confirmation", KEYS, bare).passed is True
 
 
+def test_a_like_call_before_the_proposed_one_may_have_run() -> None:
+    again = replace(GOOD, tool_calls=(replace(CALL, result=None, id="w0"), CALL))
+    verdict = judge("confirmation", KEYS, again)
+    assert (verdict.passed, verdict.calls) == (False, (1, 1))
+    assert "is for call id 'w1', but call 1 has id 'w0'" in verdict.reason
+
+
 def test_another_proposal_may_be_declared():
     turn = replace(GOOD, pending=(OPEN, OTHER))
     assert judge("confirmation", {**KEYS, "also": [{"tool": "delete"}]}, turn).passed is True
@@ -81,6 +88,7 @@ def test_another_proposal_may_be_declared():
         (ToolCall("restart", result='{"error": "' + placeholder("restart").replace('"', '\\"') + '"}'), True),
         (ToolCall("restart", result='{"status": "awaiting_approval"}'), True),
         (ToolCall("restart", result=WAITS), True),
+        (ToolCall("restart", result='{"status": "awaiting_approval", "detail": null}'), True),
         (ToolCall("restart", result='{"status": "awaiting_approval", "audit": {}}'), False),
         (ToolCall("restart", result='{"status": "awaiting_approval", "detail": {"done": true}}'), False),
         (ToolCall("restart", result='{"status": "done", "status": "awaiting_approval"}'), False),
@@ -105,6 +113,16 @@ def test_another_name_of_the_tool_counts():
     assert judge("confirmation", {**KEYS, "tool": "restart_service"}, GOOD, domain=domain).passed is True
 
 
-def test_the_wrapper_is_not_the_guarded_tool():
-    with pytest.raises(ValueError, match="must name the guarded tool"):
-        parse_check({"id": "x", "check": "confirmation", "tool": "adk_request_confirmation"})
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"check": "confirmation", "tool": WRAPPER},
+        {"check": "trajectory", "calls": [{"tool": "restart"}, {"tool": WRAPPER}]},
+        {"check": "authority", "forbidden": [WRAPPER]},
+        {"check": "tool_called", "tools": [WRAPPER]},
+        {"check": "refusal", "no_calls_of": [WRAPPER]},
+    ],
+)
+def test_the_wrapper_is_no_tool_that_a_check_could_meet(keys):
+    with pytest.raises(ValueError, match="name the guarded tool, not adk_request_confirmation"):
+        parse_check({"id": "x", **keys})

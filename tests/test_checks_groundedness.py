@@ -129,6 +129,28 @@ def test_a_failed_look_up_that_repeats_its_argument_shows_nothing(result: Any) -
     assert verdict("INC-7 is open", calls=(call,)).passed is False
 
 
+@pytest.mark.parametrize("body", [{"error": "no such incident: INC-7"}, {"status": "not_found", "id": "INC-7"}])
+@pytest.mark.parametrize("ids", [("", ""), ("k1", "k1")])
+def test_a_result_told_apart_from_its_call_is_an_echo_of_it(body: dict[str, Any], ids: tuple[str, str]) -> None:
+    made, came = ToolCall("look", {"id": "INC-7"}, id=ids[0]), ToolCall("look", {}, json.dumps(body), id=ids[1])
+    turn = Turn(1, "q", "INC-7 is open.", tool_calls=(made,), results=(came,))
+    check = parse_check({"id": "g", "check": "groundedness"}).in_domain(DOMAIN)
+    assert check([Sample("r", "c", 1, turns=(turn,), answer=turn.text)])[0].passed is False
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "INC-7\u306f\u6b62\u307e\u3063\u3066\u3044\u307e\u3059",
+        "\u73b0\u5728mailer\u6545\u969c",
+        "mailer\uac00 \ub290\ub9bd\ub2c8\ub2e4",
+    ],
+)
+def test_a_name_is_seen_in_scripts_that_part_no_words(answer: str) -> None:
+    assert verdict(answer, {"id": "INC-8"}).passed is False
+    assert verdict(answer, {"id": "INC-7", "service": "mailer"}).passed is True
+
+
 @pytest.mark.parametrize(
     ("asked", "result"),
     [

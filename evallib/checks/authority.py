@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field
 
@@ -50,6 +50,7 @@ class Authority(ToolCheck):
     open, as the check of that name asks, and allows its proposal. At a step, earlier steps are known for approvals.
     """
 
+    revision: ClassVar[int] = 2  # a call that waits may have `detail: null`
     check: Literal["authority"]
     forbidden: Texts = ()
     writes: Annotated[tuple[Write, ...] | str, listed(Write)] = ()

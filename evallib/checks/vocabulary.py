@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from evallib.checks.folding import fold
+from evallib.checks.folding import LETTER, fold, joins
 from evallib.domain import EntityKind
 from evallib.patterns import places, ungrouped
 
@@ -114,10 +114,10 @@ def _whole_names(names: tuple[str, ...], text: str, *, loose: bool) -> list[tupl
 @lru_cache(maxsize=256)
 def _bounded(names: tuple[str, ...], *, loose: bool) -> re.Pattern[str]:
     """The same question as `_is_whole`, asked inside the search."""
-    before = r"(?<![^\W_])(?<![^\W_]_)" + ("" if loose else r"(?<![^\W_]-)")
-    after = r"(?![^\W_])(?!_[^\W_])" + (r"(?!-\d)" if loose else r"(?!-[^\W_])")
+    before = rf"(?<!{LETTER})(?<!{LETTER}_)" + ("" if loose else rf"(?<!{LETTER}-)")
+    after = rf"(?!{LETTER})(?!_{LETTER})" + (r"(?!-\d)" if loose else rf"(?!-{LETTER})")
     parts = [
-        (before if name[0].isalnum() else "") + _spaced(name, re.escape) + (after if name[-1].isalnum() else "")
+        (before if joins(name[0]) else "") + _spaced(name, re.escape) + (after if joins(name[-1]) else "")
         for name in names
     ]
     return re.compile("|".join(parts))
@@ -144,15 +144,15 @@ def _escaped(word: str) -> str:
 def _is_whole(text: str, start: int, end: int, *, loose: bool) -> bool:
     """Whether what stands around `start` to `end` does not make it part of a longer name."""
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
-    if text[start].isalnum() and before:
-        inside = before[-1].isalnum() or (before[-1] == "_" and len(before) > 1 and before[0].isalnum())
-        if inside or (before[-1] == "-" and not loose and len(before) > 1 and before[0].isalnum()):
+    if joins(text[start]) and before:
+        inside = joins(before[-1]) or (before[-1] == "_" and len(before) > 1 and joins(before[0]))
+        if inside or (before[-1] == "-" and not loose and len(before) > 1 and joins(before[0])):
             return False
-    if not text[end - 1].isalnum() or not after:
+    if not joins(text[end - 1]) or not after:
         return True
-    if after[0].isalnum() or (after[0] == "_" and after[1:].isalnum()):
+    if joins(after[0]) or (after[0] == "_" and joins(after[1:])):
         return False
-    return not (after[0] == "-" and (after[1:].isdigit() or (not loose and after[1:].isalnum())))
+    return not (after[0] == "-" and (after[1:].isdigit() or (not loose and joins(after[1:]))))
 
 
 def _claimed(kind: str, ambiguous: tuple[str, ...], text: str) -> Iterable[tuple[int, int]]:
