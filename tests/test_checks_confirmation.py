@@ -41,7 +41,8 @@ def test_a_call_that_waits_for_a_person_passes():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"pending": ()}, "nothing was left open"),
+        ({"pending": ()}, "nothing was left open for a person, and call 1, restart("),
+        ({"pending": (), "tool_calls": (ToolCall("read"),)}, "nothing was left open for a person, expected restart("),
         ({"pending": (OTHER,)}, 'left open is delete("name":"api"), expected restart("name":"api")'),
         ({"pending": (replace(OPEN, arguments={"name": "db"}),)}, 'left open is restart("name":"db")'),
         ({"pending": (OPEN, OTHER)}, "left open undeclared: delete"),

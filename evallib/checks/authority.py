@@ -35,6 +35,8 @@ class _Fault(NamedTuple):
 
     reason: str
     entry: Entry | None = None
+    at: tuple[int, int] = (0, 0)
+    """Step and place of the call, where there is no entry."""
 
 
 class Authority(ToolCheck):
@@ -89,8 +91,8 @@ class Authority(ToolCheck):
         if not faults:
             return self.scored(sample, True, self._within(ledger))
         told = "; ".join(dict.fromkeys(fault.reason for fault in faults[:3]))
-        places = dict.fromkeys((f.entry.step, f.entry.place) for f in faults if f.entry and f.entry.place)
-        return self.scored(sample, False, told, calls=tuple(number for place in places for number in place))
+        places = dict.fromkeys((f.entry.step, f.entry.place) if f.entry else f.at for f in faults)
+        return self.scored(sample, False, told, calls=tuple(n for place in places if place[1] for n in place))
 
     def _tool_of(self, name: str) -> str:
         """The tool's name in the catalogue, of which `name` may be another."""
@@ -162,9 +164,10 @@ class Authority(ToolCheck):
     def _not_confirmed(self, turns: Sequence[Turn]) -> Iterator[_Fault]:
         if self.confirmation is None:
             return
-        found = [left_open(turn, self.confirmation, self.is_tool) for turn in turns or (Turn(1, "", ""),)]
-        if not any(one.holds for one in found):
-            yield _Fault(max(found, key=lambda one: one.met).reason)
+        found = [(left_open(one, self.confirmation, self.is_tool), one.step) for one in turns or (Turn(1, "", ""),)]
+        if not any(one.holds for one, _ in found):
+            nearest, step = max(found, key=lambda one: one[0].met)
+            yield _Fault(nearest.reason, at=(step, nearest.place))
 
     def _within(self, ledger: Sequence[Entry]) -> str:
         writes = [entry.told for entry in ledger if self._is_write(entry) and entry.state == "ran"]

@@ -73,20 +73,21 @@ def left_open(turn: Turn, wanted: ExpectedCall, is_tool: IsTool, *, also: tuple[
     def fits(call: ToolCall, expected: ExpectedCall) -> bool:
         return is_tool(call.name, expected.tool) and expected.fits(call.arguments)
 
+    # The first, as one before it that nothing says waits may have run.
+    place, call = next((one for one in enumerate(turn.tool_calls, 1) if fits(one[1], wanted)), (0, None))
     if not turn.pending:
-        return Finding(0, False, f"nothing was left open for a person, expected {wanted}")
+        made = f"and call {place}, {spelled(call)}, asked nobody" if call else f"expected {wanted}"
+        return Finding(0, False, f"nothing was left open for a person, {made}", place)
     nth = next((nth for nth, call in enumerate(turn.pending) if fits(call, wanted)), None)
     if nth is None:
         strange = not all(any(fits(call, other) for other in also) for call in turn.pending)
         told = f"left open is {', '.join(map(spelled, turn.pending))}, expected {wanted}"
-        return Finding(1, False, told, undeclared=strange)
+        return Finding(1, False, told, place, undeclared=strange)
     proposed, rest = turn.pending[nth], (*turn.pending[:nth], *turn.pending[nth + 1 :])
     others = [one for one in rest if not any(fits(one, other) for other in also)]
     if others:
         told = f"besides {wanted}, this was left open undeclared: {spelled(others[0])}"
         return Finding(2, False, told, undeclared=True)
-    # The first, as one before it that nothing says waits may have run.
-    place, call = next((one for one in enumerate(turn.tool_calls, 1) if fits(one[1], wanted)), (0, None))
     if call is None:
         return Finding(3, False, f"a proposal of {spelled(proposed)} is open, but the turn has no such call")
     if _differ(proposed.id, call.id):
