@@ -76,6 +76,30 @@ def test_every_place_that_does_not_fit_is_listed() -> None:
     assert "required property" in judged('{"id": "T-11"}').reason
 
 
+@pytest.mark.parametrize(
+    ("answer", "marked"),
+    [
+        ('<think>{}</think> {"id": "T-111", "hosts": ["a"]}', ['"T-111"']),
+        ('{"hosts": ["a", {"b": [1, {}]}, 3], "id" : "T-11"}', ['{"b": [1, {}]}', "3"]),
+        ('{ "id": "T-11", "hosts": ["\u00e9\\"}]"], "who": {"a": [ ]} }', ['{"a": [ ]}']),
+        ('{"hosts": []}', ['{"hosts": []}']),
+        ("  7 ", ["7"]),
+    ],
+)
+def test_what_does_not_fit_is_marked(answer: str, marked: list[str]) -> None:
+    spans = judged(answer).spans
+    assert [answer[start:end] for start, end in zip(spans[::2], spans[1::2], strict=True)] == marked
+
+
+def test_a_name_that_is_not_in_the_vocabulary_is_marked() -> None:
+    domain = Domain(vocabulary={"host": EntityKind(names=("alpha",))})
+    check = parse_check({"id": "x", "check": "schema", "schema": TICKET, "entities": {"hosts": "host"}})
+    answer = '{"id": "T-11", "hosts": ["alpha", "beta"]}'
+    (verdict,) = check.in_domain(domain)([Sample("r", "c", 1, answer=answer)])
+    assert answer[slice(*verdict.spans)] == '["alpha", "beta"]'
+    assert verdict.reason == 'hosts: "beta" is no host of the vocabulary'
+
+
 def test_a_line_end_does_not_slip_past_the_end_of_a_pattern() -> None:
     assert judged(json.dumps({**GOOD, "id": "T-11\n"})).passed is False
 
