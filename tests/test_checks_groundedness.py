@@ -227,16 +227,28 @@ def test_earlier_steps_count_only_where_the_check_says_so() -> None:
         "queue had elevated latency",
         'I see {"service": "queue"} there',
         "service: `queue`",
+        "Affected services: mailer, `queue` and more",
+        "queue isn't healthy",
+        "queue is still seeing high latency",
+        "- **queue**: degraded",
+        "| unit | state |\n|---|---|\n| queue | down |",
         "Is the queue down? Yes.",
     ],
 )
 def test_an_ambiguous_name_counts_where_the_wording_claims_it(answer: str) -> None:
     assert verdict(answer).passed is False
-    assert verdict(answer, {"service": "queue"}, {"svc": "index"}).passed is True
+    assert verdict(answer, {"service": "queue"}, {"svc": ["index", "mailer"]}).passed is True
 
 
 @pytest.mark.parametrize(
-    "answer", ["Please queue the mail.", "An index of pages.", "The queue is up to you.", "We will see."]
+    "answer",
+    [
+        "Please queue the mail.",
+        "An index of pages.",
+        "Queue: open the list first.",
+        "The queue is up to you.",
+        "We will see.",
+    ],
 )
 def test_an_ordinary_word_is_no_claim(answer: str) -> None:
     assert verdict(answer).reason == "the answer names no entity of the vocabulary"

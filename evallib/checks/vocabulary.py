@@ -25,7 +25,12 @@ _SYMPTOMS = (
     r"queues?|load|traffic|lag|throughput"
 )
 _BE = r"(?:is|was|are|were|remain(?:s|ed)|stay(?:s|ed)|appear(?:s|ed)|look(?:s|ed)|seem(?:s|ed)|went|goes|became)"
-_HAVE = r"(?:has|had|have|reports?|reported|shows?|showed|sees|saw|suffers?|suffered|experienc(?:es|ed)|hit|hits)"
+_HAVE = (
+    r"(?:has|had|have|reports?|reported|shows?|showed|sees|saw|suffers?|suffered|experienc(?:es|ed)|hit|hits"
+    r"|(?:is|are|was|were)\s(?:\w+\s)?(?:having|reporting|showing|seeing|suffering|experiencing|hitting))"
+)
+_CELL = r"(?=[^\S\n]*(?:[|,.;)\n]|\Z))"
+"""What follows a word that is all of a cell, or of what stands after a colon."""
 
 
 class Entity(NamedTuple):
@@ -174,7 +179,9 @@ def _claims(kind: str, ambiguous: tuple[str, ...]) -> tuple[re.Pattern[str], ...
         for pattern in (
             rf"\b{name}{_QUOTES}{also}\s{_QUOTES}{noun}s?\b",
             rf"\b{noun}s?{_QUOTES}\s?(?:named|called|known as|[:=])?\s?[\"'`*_(\[]*{name}\b",
-            rf"\b{name}{_QUOTES}\s(?:{_BE}|(?:has|had) been)(?:\s\w+){{0,2}}\s(?:{_STATES})\b",
+            rf"\b{noun}s{_QUOTES}\s?[:=]\s?(?:[\w\"'`*_-]+(?:,|,? and|,? or)\s){{1,9}}{_QUOTES}{name}\b",
+            rf"\b{name}{_QUOTES}\s(?:{_BE}(?:n't)?|(?:has|had)(?:n't)? been)(?:\s\w+){{0,2}}\s(?:{_STATES})\b",
+            rf"\b{name}{_QUOTES}\s?[:|=]\s?{_QUOTES}(?:{_STATES}|{_SYMPTOMS})\b{_QUOTES}{_CELL}",
             rf"\b(?:is|was|has|did|does)\s(?:the\s)?{name}(?:\s\w+){{0,2}}\s(?:{_STATES}|{_SYMPTOMS})\b",
             rf"\b{name}{_QUOTES}\s{_HAVE}(?:\s\w+){{0,2}}\s(?:{_SYMPTOMS})\b",
         )
