@@ -27,11 +27,14 @@ __all__ = ["Groundedness"]
 _DENIED_BEFORE = re.compile(
     r"\b(?:no|without|lack of|nonexistent|non-existent|unknown|fictitious|missing)(?: [\w-]+){0,4}\W*$"
 )
-_NONE_SUCH = re.compile(
+_NONE = (
     r"(?:\b(?:no|none|zero|not any|nothing|neither|nor|without(?: any)?)|n't any?)"
     r"(?: (?!one\b)(?:of|at|with|rated|incidents?|tickets?|cases?|is|are|was|were|an?|any|open|other|more|"
     r"further|active|current|new|the|them|these|level|severity|priority)){0,5}\W*$"
-    r"|(?:\b(?:is|are|was|were|be) (?:not|never|no longer)|\bnever (?:is|was|were)|\b(?:is|are|was|were)n't)"
+)
+_NONE_OTHER = re.compile(_NONE)
+_NONE_SUCH = re.compile(
+    _NONE + r"|(?:\b(?:is|are|was|were|be) (?:not|never|no longer)|\bnever (?:is|was|were)|\b(?:is|are|was|were)n't)"
     r"(?: an?)?\W*$"
 )
 _BUT = re.compile(r"[^.!?\n]{0,40}\b(?:besides|except|other than|apart from|but)\b")
@@ -257,7 +260,7 @@ def _unfenced(text: str) -> str:
 def _is_excepted_from(text: str, one: Mention) -> bool:
     """Whether "no SEV3 incidents besides ..." denies all but what it then names, and so asserts that."""
     before, after = text[max(one.start - 60, 0) : one.start], text[one.end : one.end + 60]
-    return _NONE_SUCH.search(before) is not None and _BUT.match(after) is not None
+    return _NONE_OTHER.search(before) is not None and _BUT.match(after) is not None
 
 
 def _denied(reading: Reading, mention: Mention) -> bool:
