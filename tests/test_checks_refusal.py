@@ -11,6 +11,7 @@ from evallib.checks import parse_check
 from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from tests.agentops import sample_of, vectors
+from tests.vectors import wanted
 
 KEYS = {"id": "no", "check": "refusal", "all_of": [["no booking", "not exist"], "B-77"]}
 
@@ -82,7 +83,9 @@ def test_a_check_that_looks_for_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("case", vectors("refusal"), ids=lambda case: case["id"])
 def test_the_other_harness_s_cases(case: Any) -> None:
-    check = parse_check({"id": "no", "check": "refusal", "all_of": case["input"]["checks"]["required_output"]})
-    (verdict,) = check([sample_of(case["input"]["turn"])])
-    wanted = case["expected"]["passed"] if case["parity"] == "core" else case["better"].endswith("pass")
-    assert verdict.passed is wanted
+    required = case["input"]["checks"].get("required_output")
+    if not required:
+        assert wanted(case) is None  # the check is not written
+        return
+    (verdict,) = parse_check({"id": "no", "check": "refusal", "all_of": required})([sample_of(case["input"]["turn"])])
+    assert verdict.passed is wanted(case), verdict.reason
