@@ -116,7 +116,8 @@ def phrase_pattern(phrase: str) -> re.Pattern[str]:
     body = between.join(_word(word) for word in words)
     before = rf"(?<!{LETTER})(?<!{LETTER}[-_.])" if joins(words[0][0]) else r"(?<!\S)"
     after = rf"(?!{LETTER})(?![-_.]{LETTER})" if joins(words[-1][-1]) else r"(?=[\s\"'`*_),;:.!?\]]|$)"
-    return re.compile(before + body + after)
+    first = "".join({re.escape(form[0]) for form in inflections(words[0])})  # asked first: it rules out most places
+    return re.compile(f"(?=[{first}]){before}{body}{after}")
 
 
 @lru_cache(maxsize=4096)
