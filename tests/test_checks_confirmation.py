@@ -102,6 +102,13 @@ def test_only_the_two_pending_shapes_wait(response, waits):
     assert is_open(response) is waits
 
 
+def test_what_waits_under_another_name_than_the_wrapper_s_asks_for_nothing() -> None:
+    call = {"name": "restart", "args": {"name": "api"}, "call_id": "w1"}
+    waits = {"name": "restart", "response": {"status": "awaiting_approval"}, "call_id": "w1"}
+    turn = fold_turn({"text": "", "tool_calls": [call], "tool_responses": [waits], "awaiting_confirmation": call})
+    assert judge("confirmation", KEYS, turn).passed is False
+
+
 def test_in_a_conversation_one_step_must_ask_and_none_may_leave_more_open():
     done = Turn(2, "yes", "Restarted.", results=(replace(CALL, result='{"ok": true}'),))
     assert judge("confirmation", KEYS, GOOD, done).passed is True
