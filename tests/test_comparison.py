@@ -381,6 +381,12 @@ def test_what_contradicts_itself_is_refused_in_either_run(what: str, said: str) 
         assert said in str(refusal.value)
 
 
+def test_an_empty_answer_that_no_check_minds_is_a_fail_that_may_be_compared() -> None:
+    a, b = frames("a", {"c": "p", "d": "p"}), frames("b", {"c": "p", "d": "p"})
+    empty = b[0].assign(passed=[True, False], reason=["all 1 deciding checks passed", "the answer is empty"])
+    assert row(compared(a, (empty, b[1])), PASS_RATE).b == 0.5
+
+
 # the other harness's cases
 
 

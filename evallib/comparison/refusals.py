@@ -78,7 +78,7 @@ def refuse_frames(a: tuple[pd.DataFrame, pd.DataFrame], b: tuple[pd.DataFrame, p
 
 
 def _refuse_contradiction(name: str, planned: pd.DataFrame, verdicts: pd.DataFrame) -> None:
-    """A pass of which a critical check failed, or a fail of which every check has its top value."""
+    """A pass of which a critical check failed, or a fail without a reason of which every check has its top value."""
     passed = verdicts["passed"].astype("boolean").fillna(value=True).astype(bool)
     failed = verdicts[(verdicts["status"] == "scored") & verdicts["critical"].astype(bool) & ~passed]
     against = planned[planned["passed"]].merge(failed[[*_KEY, "check_id"]], on=_KEY)
@@ -88,7 +88,10 @@ def _refuse_contradiction(name: str, planned: pd.DataFrame, verdicts: pd.DataFra
         raise InputError(f"{said}; score it again")
     full = verdicts.assign(full=(verdicts["status"] == "scored") & passed & (verdicts["value"] == 1))
     best = full.groupby(_KEY)["full"].agg("all").reset_index()
-    against = planned.loc[planned["scored"] & ~planned["passed"]].merge(best[best["full"]], on=_KEY)
+    untold = planned["scored"] & ~planned["passed"]
+    if "reason" in planned:  # an empty answer fails whatever its checks say, and says so
+        untold &= planned["reason"] == ""
+    against = planned.loc[untold].merge(best[best["full"]], on=_KEY)
     if len(against):
         case, sample = (against[column].iloc[0] for column in _KEY)
         said = f"run {name!r}: case {case!r}, sample {sample} says fail, and every check of it has its top value"
