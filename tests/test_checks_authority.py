@@ -63,6 +63,14 @@ def test_a_forbidden_call_fails_however_it_ended(turn):
     assert "is forbidden" in verdict.reason
 
 
+def test_asking_itself_may_be_forbidden():
+    keys = {"forbidden": ["adk_request_confirmation"]}
+    verdict = judge("authority", keys, ASKS, domain=Domain({**TOOLS, "restart": Tool()}))
+    assert (verdict.passed, verdict.calls) == (False, (1, 2))
+    assert verdict.reason == 'restart("name":"api") (step 1, call 2) asks for approval, which is forbidden'
+    assert judge("authority", keys, one(READ)).passed is True
+
+
 def test_a_forbidden_tool_named_in_the_answer_only_is_no_call():
     assert judge("authority", {"forbidden": ["drop"]}, Turn(1, "q", "I will not drop it.")).passed is True
 

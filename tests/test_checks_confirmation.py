@@ -126,7 +126,7 @@ def test_another_name_of_the_tool_counts():
     [
         {"check": "confirmation", "tool": WRAPPER},
         {"check": "trajectory", "calls": [{"tool": "restart"}, {"tool": WRAPPER}]},
-        {"check": "authority", "forbidden": [WRAPPER]},
+        {"check": "authority", "writes": [{"tool": WRAPPER}]},
         {"check": "tool_called", "tools": [WRAPPER]},
         {"check": "refusal", "no_calls_of": [WRAPPER]},
     ],
