@@ -100,6 +100,12 @@ def test_a_name_that_is_not_in_the_vocabulary_is_marked() -> None:
     assert verdict.reason == 'hosts: "beta" is no host of the vocabulary'
 
 
+def test_a_reason_spells_values_as_json() -> None:
+    reason = judged(json.dumps({"id": None, "hosts": [True, {"a": None}]})).reason
+    for said in ("id: null is not of type", "hosts[0]: true is not of type", 'hosts[1]: {"a":null} is not of type'):
+        assert said in reason
+
+
 def test_a_line_end_does_not_slip_past_the_end_of_a_pattern() -> None:
     assert judged(json.dumps({**GOOD, "id": "T-11\n"})).passed is False
 

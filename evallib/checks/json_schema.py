@@ -11,6 +11,7 @@ from typing import Any
 
 from evallib.checks.folding import shown
 from evallib.checks.formats import FORMATS, fits_format
+from evallib.checks.tools import in_words
 from evallib.patterns import found, refuse_broken
 from evallib.records import canonical_json
 
@@ -46,7 +47,7 @@ def problems(schema: Mapping[str, Any], value: Any) -> list[tuple[Path, str]]:
     try:
         found = islice(_validator(canonical_json(schema)).iter_errors(value), _MOST)
         return [
-            ((*error.absolute_path,), f"{spelled_path(error.absolute_path)}: {_cut(error.message)}") for error in found
+            ((*error.absolute_path,), f"{spelled_path(error.absolute_path)}: {_cut(_said(error))}") for error in found
         ]
     except RecursionError:
         return [((), "the value is nested too deep to be held against the schema")]
@@ -58,6 +59,12 @@ def spelled_path(path: Iterable[str | int]) -> str:
     """A place in a value as a reason names it, like `rows[0].id`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).lstrip(".") or "the value"
+
+
+def _said(error: Any) -> str:
+    """The message with the value as JSON: null and true, not as Python spells them."""
+    python, said = repr(error.instance), str(error.message)
+    return in_words(error.instance) + said[len(python) :] if said.startswith(python) else said
 
 
 def _cut(message: str) -> str:
