@@ -20,8 +20,17 @@ from evallib.checks.folding import fold
 from evallib.checks.judge import Judge
 from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
+from evallib.gate import TOLERANCE
 from evallib.records import Sample, canonical_json
-from evallib.selfchecks.declared import loose_aliases, loose_entities, loose_returns, strange_patterns
+from evallib.selfchecks.declared import (
+    loose_aliases,
+    loose_entities,
+    loose_returns,
+    rare_names,
+    strange_patterns,
+    stray_entities,
+    uncallable,
+)
 from evallib.selfchecks.showing import stray_values, unasked_options, unechoed_words, unshown_wordings
 from evallib.selfchecks.spelling import likely_slips, misspelt_declarations, misspelt_names
 from evallib.sense import raw_range
@@ -59,9 +68,17 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
     problems = [*_applies_to_nothing(suite), *loose_returns(suite), *strange_patterns(suite)]
     problems += loose_aliases(suite, {tool for _, c in checks if isinstance(c, ToolCheck) for tool in c.named_tools()})
     problems += [
-        said for case, check in checks for said in (*loose_entities(case, check), *unasked_options(case, check))
+        said
+        for case, check in checks
+        for said in (
+            *loose_entities(case, check),
+            *unasked_options(case, check),
+            *uncallable(suite, case, check),
+            *_passes_anything(case, check),
+        )
     ]
-    stray = [one for _, check in checks for one in stray_values(suite, check)]
+    stray = [*rare_names(suite), *unshown_wordings(suite, checks)]
+    stray += [one for _, check in checks for one in stray_values(suite, check)]
     problems += [said for said, wrong in stray if wrong]
     problems += [
         problem
@@ -81,13 +98,12 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
             *_undeclared_tools(suite, case),
         )
     ]  # fmt: skip
-    warnings += [said for said, wrong in stray if not wrong]
+    warnings += [said for said, wrong in stray if not wrong] + [*stray_entities(suite), *_odd_weights(suite)]
     written = [(check, f"check {check.id!r} of case {case.id!r}", text) for case, check in checks
                for text in _patterns(check)]  # fmt: skip
     phrases = [(where, text) for check, where, text in written if check.check in _PHRASES]
     problems += _misspelt(suite, [(where, text) for _, where, text in written], phrases)
     problems += unechoed_words(suite, [one for case in suite.cases for one in _told_by_nothing(suite, case)])
-    problems += unshown_wordings(suite, checks)
     warnings += [*_missed_by_nothing(suite), *_unread_keys(suite)]
     return Findings(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(warnings)))
 
@@ -178,6 +194,29 @@ def _missed_by_nothing(suite: Suite) -> Iterator[str]:
     for name, least, low in told:
         if least is not None and least <= low:
             yield f"the gate's `{name}: {least:g}` is met by any figure; raise it, or remove the rule"
+    floor, mean = suite.gate.floor, suite.gate.mean
+    if floor is not None and mean is not None and 0 < mean <= floor:
+        yield f"the gate's `mean: {mean:g}` is met by whatever meets `floor: {floor:g}`; raise it, or remove the rule"
+
+
+def _passes_anything(case: Case, check: Any) -> Iterator[str]:
+    """A score that passes from the lowest there is."""
+    reach, least = raw_range(check), getattr(check, "pass_at", None)
+    if reach and least is not None and least <= reach[0]:
+        yield f"check {check.id!r} of case {case.id!r}: any score is at `pass_at: {least:g}`; raise it"
+
+
+def _odd_weights(suite: Suite) -> Iterator[str]:
+    """Weights of three and more checks of the suite that are written as shares of one, and are not."""
+    weights = [check.weight for check in suite.checks if "weight" in check.model_fields_set and check.weight]
+    shares, whole_ones = [one for one in weights if one < 1], [one for one in weights if one >= 1]
+    if len(shares) < 3 or len(whole_ones) > 1 or len(set(weights)) == 1:
+        return
+    if abs(sum(weights) - 1) > TOLERANCE:
+        yield (
+            f"the weights {', '.join(f'{one:g}' for one in weights)} add up to {sum(weights):g}, not 1; correct one, "
+            "or write whole numbers, as only their proportions count"
+        )
 
 
 def _parts(check: Check) -> tuple[Check, ...]:
@@ -213,6 +252,7 @@ def _of(check: Check) -> Any:
 def _contradicted(suite: Suite, case: Case) -> Iterator[str]:
     """A number in a check's description where its patterns look for another one of the same unit."""
     for check in _checks(suite, case):
+        yield from _ungraded(check)
         said, sought = _figures(check.description), _figures(" ; ".join((*_patterns(check), *_limits(check))))
         for unit in said.keys() & sought.keys():
             if not said[unit].keys() & (sought[unit].keys() | sought.get("", {}).keys()):
@@ -233,6 +273,15 @@ def _limits(check: Any) -> Iterator[str]:
     for kind, name in (("number", "equals"), ("sections", "max_words"), ("tool_budget", "max")):
         if check.check == kind:
             yield f"{getattr(check, name):g}"
+
+
+def _ungraded(check: Any) -> Iterator[str]:
+    """Ends of a judge's scale that its rubric, which says what grades mean, does not name."""
+    if isinstance(check, Judge) and check.mode == "scale":
+        graded = {int(number) for number in re.findall(r"(?<![\w.])(\d{1,3}):(?!\d)", check.rubric)}
+        ends = [end for end in check.scale if end not in graded]
+        if len(graded) > 1 and ends:
+            yield f"check {check.id!r}: its scale is {list(check.scale)}, and its rubric says nothing of {ends[0]}"
 
 
 def _figures(text: str) -> dict[str, dict[str, str]]:

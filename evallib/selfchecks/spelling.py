@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evallib.records import canonical_json
 from evallib.suite import Suite
 
-__all__ = ["compounds", "is_one_slip_off", "likely_slips", "misspelt_declarations", "misspelt_names", "written"]
+__all__ = [
+    "compounds", "is_one_slip_off", "likely_slips", "misspelt_declarations", "misspelt_names", "rare", "written",
+]  # fmt: skip
 
 _WORD = re.compile(r"(?<![A-Za-z])(?<!--)[A-Za-z]{5,}")
 """Five letters and more, and no option of a command line."""
@@ -85,8 +87,21 @@ def _declared(suite: Suite) -> dict[str, tuple[str, str]]:
 
 def is_one_slip_off(word: str, name: str) -> bool:
     """Whether a slip, of any letter where the name has signs in it, makes `name` of `word`; other digits do not."""
+    return len(name) > 4 and _is_slip_in(word, name, anywhere=not name.isalpha())
+
+
+def _is_slip_in(word: str, name: str, *, anywhere: bool = True) -> bool:
     same = re.sub(r"\d", "0", word) == re.sub(r"\d", "0", name)
-    return len(name) > 4 and not same and _is_slip(word, name, anywhere=not name.isalpha())
+    return not same and _is_slip(word, name, anywhere=anywhere)
+
+
+def rare(uses: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Names used once, of three letters and more, each with one used more often that a slip parts it from."""
+    often = sorted(name for name, times in uses.items() if times > 1)
+    for name, times in uses.items():
+        meant = [one for one in often if times == 1 and len(name) > 2 and _is_slip_in(one, name)]
+        if meant:
+            yield name, meant[0]
 
 
 def misspelt_names(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
