@@ -232,6 +232,24 @@ def test_shares_that_do_not_add_up_to_one_are_told(weights: tuple[float, ...], t
     assert [told in one for one in found] == [True] * bool(told)
 
 
+def test_a_check_that_counts_otherwise_in_one_case_is_told() -> None:
+    case = "\n- {{id: c-{}, steps: [{{ask: Why?}}], checks: [{{id: x, check: exit_code{}}}]}}"
+    others = "".join(case.format(n, ", critical: true") for n in range(3))
+    for odd, way in {"": "weight 1, not critical", ", critical: true, weight: 2": "weight 2, critical"}.items():
+        (told,) = warnings(f"{HEAD}cases:{others}{case.format(3, odd)}")
+        assert told == f"check 'x' of case 'c-3' is {way}, and weight 1, critical in 3 others"
+        assert warnings(f"{HEAD}cases:{others}{case.format(3, odd)}{case.format(4, odd)}") == ()
+    assert warnings(f"{HEAD}cases:{others}{case.format(3, ', critical: true')}") == ()
+
+
+def test_a_threshold_of_a_check_that_no_validation_case_has_is_told() -> None:
+    text = of("{id: x, check: not_empty}", head="gate: {checks: {x: 0.5}}")
+    assert warnings(text) == ()
+    other = ", {id: d, split: train, steps: [{ask: Why?}], checks: [{id: y, check: not_empty}]}]"
+    (told,) = warnings(text.replace("{x: 0.5}", "{y: 0.5}")[:-1] + other)
+    assert told.startswith("the gate's `checks.y` can never be met by a release")
+
+
 def test_a_rubric_that_does_not_know_the_ends_of_its_scale_is_told() -> None:
     judge = "{id: j, check: judge, scale: [1, %s], rubric: '5: fit to send at 10:30. 1: wrong.'}"
     (told,) = warnings(of(judge % 9))

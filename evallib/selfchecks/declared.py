@@ -100,10 +100,8 @@ def rare_names(suite: Suite) -> Iterator[tuple[str, bool]]:
     keys = Counter(key for result in returned for key in dict.fromkeys(key for key, _ in _pairs(result)))
     for what, uses in (("tag", tags), ("check id", checks), ("key of a tool's answers", keys)):
         for name, meant in rare(uses):
-            yield (
-                f"{what} {name!r} stands once, and {meant!r} at {uses[meant]} places; correct it if that is meant",
-                meant in picked,
-            )
+            many = "once too" if uses[meant] == 1 else f"at {uses[meant]} places"
+            yield f"{what} {name!r} stands once, and {meant!r} {many}; correct it if that is meant", meant in picked
 
 
 def _unknown_entities(suite: Suite, tool: Tool, when: Any) -> Iterator[str]:

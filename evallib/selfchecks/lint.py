@@ -10,6 +10,7 @@ that the question passes, answers in the agent's own prompt, keys and tools nobo
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -99,6 +100,7 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
         )
     ]  # fmt: skip
     warnings += [said for said, wrong in stray if not wrong] + [*stray_entities(suite), *_odd_weights(suite)]
+    warnings += _counting_otherwise(suite)
     written = [(check, f"check {check.id!r} of case {case.id!r}", text) for case, check in checks
                for text in _patterns(check)]  # fmt: skip
     phrases = [(where, text) for check, where, text in written if check.check in _PHRASES]
@@ -194,6 +196,10 @@ def _missed_by_nothing(suite: Suite) -> Iterator[str]:
     for name, least, low in told:
         if least is not None and least <= low:
             yield f"the gate's `{name}: {least:g}` is met by any figure; raise it, or remove the rule"
+    decided = {bound.check.id for case in suite.cases if case.split == "validation" for bound in suite.bound[case.id]}
+    for name in suite.gate.checks if decided else ():
+        if name not in decided:
+            yield f"the gate's `checks.{name}` can never be met by a release: no case of the validation split has it"
     floor, mean = suite.gate.floor, suite.gate.mean
     if floor is not None and mean is not None and 0 < mean <= floor:
         yield f"the gate's `mean: {mean:g}` is met by whatever meets `floor: {floor:g}`; raise it, or remove the rule"
@@ -204,6 +210,19 @@ def _passes_anything(case: Case, check: Any) -> Iterator[str]:
     reach, least = raw_range(check), getattr(check, "pass_at", None)
     if reach and least is not None and least <= reach[0]:
         yield f"check {check.id!r} of case {case.id!r}: any score is at `pass_at: {least:g}`; raise it"
+
+
+def _counting_otherwise(suite: Suite) -> Iterator[str]:
+    """Checks that count otherwise in one case than in three and more others."""
+    counts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for case, bounds in suite.bound.items():
+        for check, _ in bounds:
+            counts[check.id][f"weight {check.weight:g}, {'' if check.critical else 'not '}critical"].append(case)
+    for name, ways in counts.items():
+        often = max(ways, key=lambda way: len(ways[way]))
+        for way, cases in ways.items():
+            if len(cases) == 1 and len(ways[often]) > 2:
+                yield f"check {name!r} of case {cases[0]!r} is {way}, and {often} in {len(ways[often])} others"
 
 
 def _odd_weights(suite: Suite) -> Iterator[str]:

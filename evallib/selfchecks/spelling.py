@@ -96,12 +96,15 @@ def _is_slip_in(word: str, name: str, *, anywhere: bool = True) -> bool:
 
 
 def rare(uses: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Names used once, of three letters and more, each with one used more often that a slip parts it from."""
-    often = sorted(name for name, times in uses.items() if times > 1)
-    for name, times in uses.items():
-        meant = [one for one in often if times == 1 and len(name) > 2 and _is_slip_in(one, name)]
+    """Names used once, of three letters and more, each with another that a slip parts it from.
+
+    That one is used more often, or from five letters on, once as well.
+    """
+    for name in (name for name, times in uses.items() if times == 1 and len(name) > 2):
+        others = [one for one in uses if uses[one] > 1 or (one < name and len(one) > 4)]
+        meant = next((one for one in sorted(others) if _is_slip_in(one, name)), "")
         if meant:
-            yield name, meant[0]
+            yield name, meant
 
 
 def misspelt_names(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
