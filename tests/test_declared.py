@@ -93,6 +93,14 @@ def test_a_tag_that_looks_like_a_slip_is_told(tags: tuple[str, ...], when: str, 
     assert (warnings(text) if when else problems(text)) == ()
 
 
+def test_a_tool_that_looks_like_a_slip_is_told_where_none_is_declared() -> None:
+    names = ("get_logs", "get_logs", "get_losg", "get_events")
+    text = ", ".join(f"{{id: x-{n}, check: tool_forbidden, tools: [{name}]}}" for n, name in enumerate(names))
+    told, _ = warnings(of(text))
+    assert told.startswith("tool 'get_losg' stands once, and 'get_logs' at 2 places")
+    assert len(warnings(of(text.replace("losg", "logs")))) == 1
+
+
 def test_the_id_of_a_check_that_looks_like_a_slip_is_told() -> None:
     (told,) = warnings(cases(*(f"checks: [{{id: {name}, check: not_empty}}]" for name in ("says", "says", "syas"))))
     assert told.startswith("check id 'syas' stands once, and 'says' at 2 places")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evallib.case import Case
@@ -88,8 +88,8 @@ def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
         yield from _pairs(inner)
 
 
-def rare_names(suite: Suite) -> Iterator[tuple[str, bool]]:
-    """(sentence, whether it cannot be meant) for tags, ids of checks and keys of results that look like a slip.
+def rare_names(suite: Suite, named_tools: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """(sentence, whether it cannot be meant) for tags, ids of checks, keys of results and tools that look like a slip.
 
     They stand once, and a slip away stands one used more often; a tag that a check's `when` picks by cannot be meant.
     """
@@ -98,7 +98,8 @@ def rare_names(suite: Suite) -> Iterator[tuple[str, bool]]:
     checks = Counter(bound.check.id for bounds in suite.bound.values() for bound in bounds)
     returned = [returns.result for tool in suite.tools.values() for returns in tool.returns]
     keys = Counter(key for result in returned for key in dict.fromkeys(key for key, _ in _pairs(result)))
-    for what, uses in (("tag", tags), ("check id", checks), ("key of a tool's answers", keys)):
+    tools = Counter(() if suite.tools else named_tools)  # where they are declared, another is refused
+    for what, uses in (("tag", tags), ("check id", checks), ("key of a tool's answers", keys), ("tool", tools)):
         for name, meant in rare(uses):
             many = "once too" if uses[meant] == 1 else f"at {uses[meant]} places"
             yield f"{what} {name!r} stands once, and {meant!r} {many}; correct it if that is meant", meant in picked

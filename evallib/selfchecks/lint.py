@@ -67,7 +67,8 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
         return Findings((), ())
     checks = [(case, check) for case in suite.cases for check in _checks(suite, case)]
     problems = [*_applies_to_nothing(suite), *loose_returns(suite), *strange_patterns(suite)]
-    problems += loose_aliases(suite, {tool for _, c in checks if isinstance(c, ToolCheck) for tool in c.named_tools()})
+    tools = [tool for _, check in checks if isinstance(check, ToolCheck) for tool in check.named_tools()]
+    problems += loose_aliases(suite, set(tools))
     problems += [
         said
         for case, check in checks
@@ -78,7 +79,7 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
             *_passes_anything(case, check),
         )
     ]
-    stray = [*rare_names(suite), *unshown_wordings(suite, checks)]
+    stray = [*rare_names(suite, tools), *unshown_wordings(suite, checks)]
     stray += [one for _, check in checks for one in stray_values(suite, check)]
     problems += [said for said, wrong in stray if wrong]
     problems += [
@@ -96,11 +97,10 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
         for case in suite.cases
         for text in (
             *_contradicted(suite, case), *_echoed(suite, case), *_memorised(case, (suite.system, *prompts)),
-            *_undeclared_tools(suite, case),
         )
     ]  # fmt: skip
     warnings += [said for said, wrong in stray if not wrong] + [*stray_entities(suite), *_odd_weights(suite)]
-    warnings += _counting_otherwise(suite)
+    warnings += [*_counting_otherwise(suite), *_undeclared_tools(suite, checks)]
     written = [(check, f"check {check.id!r} of case {case.id!r}", text) for case, check in checks
                for text in _patterns(check)]  # fmt: skip
     phrases = [(where, text) for check, where, text in written if check.check in _PHRASES]
@@ -199,7 +199,7 @@ def _missed_by_nothing(suite: Suite) -> Iterator[str]:
     decided = {bound.check.id for case in suite.cases if case.split == "validation" for bound in suite.bound[case.id]}
     for name in suite.gate.checks if decided else ():
         if name not in decided:
-            yield f"the gate's `checks.{name}` can never be met by a release: no case of the validation split has it"
+            yield f"the gate's `checks.{name}` can be met by no release, as no validation case has it; remove the rule"
     floor, mean = suite.gate.floor, suite.gate.mean
     if floor is not None and mean is not None and 0 < mean <= floor:
         yield f"the gate's `mean: {mean:g}` is met by whatever meets `floor: {floor:g}`; raise it, or remove the rule"
@@ -222,7 +222,8 @@ def _counting_otherwise(suite: Suite) -> Iterator[str]:
         often = max(ways, key=lambda way: len(ways[way]))
         for way, cases in ways.items():
             if len(cases) == 1 and len(ways[often]) > 2:
-                yield f"check {name!r} of case {cases[0]!r} is {way}, and {often} in {len(ways[often])} others"
+                others = f"{often} in {len(ways[often])} others"
+                yield f"check {name!r} of case {cases[0]!r} is {way}, and {others}; correct it"
 
 
 def _odd_weights(suite: Suite) -> Iterator[str]:
@@ -277,7 +278,7 @@ def _contradicted(suite: Suite, case: Case) -> Iterator[str]:
             if not said[unit].keys() & (sought[unit].keys() | sought.get("", {}).keys()):
                 yield (
                     f"check {check.id!r}: its description says {', '.join(said[unit].values())}, "
-                    f"its criterion looks for {', '.join(sought[unit].values())}"
+                    f"its criterion looks for {', '.join(sought[unit].values())}; correct one of them"
                 )
 
 
@@ -300,7 +301,8 @@ def _ungraded(check: Any) -> Iterator[str]:
         graded = {int(number) for number in re.findall(r"(?<![\w.])(\d{1,3}):(?!\d)", check.rubric)}
         ends = [end for end in check.scale if end not in graded]
         if len(graded) > 1 and ends:
-            yield f"check {check.id!r}: its scale is {list(check.scale)}, and its rubric says nothing of {ends[0]}"
+            scale = f"its scale is {list(check.scale)}"
+            yield f"check {check.id!r}: {scale}, and its rubric says nothing of {ends[0]}; correct one"
 
 
 def _figures(text: str) -> dict[str, dict[str, str]]:
@@ -321,7 +323,10 @@ def _echoed(suite: Suite, case: Case) -> Iterator[str]:
         if check.check in _WORDING and check.computable and _asks_for_text(check):
             (verdict,) = check([Sample("lint", case.id, 1, answer=question, exit_code=0)])
             if verdict.status == "scored" and verdict.passed:
-                yield f"check {check.id!r} of case {case.id!r}: repeating the question would pass it: {verdict.reason}"
+                yield (
+                    f"check {check.id!r} of case {case.id!r}: repeating the question would pass it: {verdict.reason}; "
+                    "ask for what the question does not say"
+                )
 
 
 def _asks_for_text(check: Any) -> bool:
@@ -336,11 +341,13 @@ def _memorised(case: Case, prompts: Sequence[str]) -> Iterator[str]:
     for number, step in enumerate(case.steps, 1):
         shared = next((run for run in _runs(step.reference) if run in seen), None)
         if shared:
-            yield f"case {case.id!r}, step {number}: the agent's own prompt holds its reference answer: {shared!r}"
+            held = f"the agent's own prompt holds its reference answer: {shared!r}"
+            yield f"case {case.id!r}, step {number}: {held}; ask something else"
     folded = [fold(prompt).text for prompt in prompts if prompt]
     for text in _telling(case):
         if any(whole(text).search(prompt) for prompt in folded):
-            yield f"case {case.id!r}: the agent's own prompt holds {text!r} of its answer key or reference"
+            held = f"the agent's own prompt holds {text!r} of its answer key or reference"
+            yield f"case {case.id!r}: {held}; ask something else"
 
 
 def _telling(case: Case) -> Iterator[str]:
@@ -374,11 +381,13 @@ def _unread_keys(suite: Suite) -> Iterator[str]:
         yield f"no check reads `{name}` of the answer key, which {have}, case {held[0]!r} first"
 
 
-def _undeclared_tools(suite: Suite, case: Case) -> Iterator[str]:
-    """Tools that checks speak of in a suite that declares none: a misspelt one would never be noticed."""
-    for check in _checks(suite, case) if not suite.tools else ():
-        for tool in check.named_tools() if isinstance(check, ToolCheck) else ():
-            yield f"check {check.id!r} names tool {tool!r}; declare `tools`, or a slip in it is never noticed"
+def _undeclared_tools(suite: Suite, checks: Sequence[tuple[Case, Check]]) -> Iterator[str]:
+    """That checks speak of tools in a suite that declares none: a misspelt one would hardly be noticed."""
+    named = {tool: check.id for _, check in checks if isinstance(check, ToolCheck) for tool in check.named_tools()}
+    if named and not suite.tools:
+        tool, check_id = next(iter(named.items()))
+        more = f" (and {counted(len(named) - 1, 'more tool')} named)" if len(named) > 1 else ""
+        yield f"check {check_id!r} names tool {tool!r}{more}; declare `tools`, or a slip in it is never noticed"
 
 
 def _runs(text: str) -> list[str]:

@@ -63,6 +63,9 @@ def _any_words(text: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Za-z]{2,}", re.sub(r"\\+[A-Za-z]", " ", text))]
 
 
+_LISTED = 4
+
+
 class _Wording(NamedTuple):
     """One way to meet a check: a phrase, another wording of a fact, a unit, an alternative of a pattern."""
 
@@ -101,7 +104,8 @@ def unshown_wordings(suite: Suite, checks: Iterable[tuple[Case, Check]]) -> Iter
     for (name, case_id, is_named), texts in unsaid.items():
         told_of = f"check {name!r} of case {case_id!r}: no request, reference or probe of the case says "
         remedy = "so that a slip there would not be seen; correct it, or add a probe of the case whose answer says it"
-        yield f"{told_of}{' or '.join(texts)}, {remedy}", is_named
+        more = f" or {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
+        yield f"{told_of}{' or '.join(texts[:_LISTED])}{more}, {remedy}", is_named
 
 
 def _wordings(check: Any, texts: Sequence[str]) -> Iterator[_Wording]:
