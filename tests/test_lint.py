@@ -58,6 +58,11 @@ def test_wording_that_the_question_passes_is_told() -> None:
     (told,) = warnings(of("{id: x, check: matches, any_of: ['mem(ory)?']}"))
     assert told.startswith("check 'x' of case 'c': repeating the question would pass it")
     assert warnings(of("{id: x, check: matches, any_of: [swap], none_of: ['mem(ory)?']}")) == ()
+    twice = f"{HEAD}checks: [{{id: x, check: mentions, all_of: [Why]}}]\ncases:" + "".join(
+        f"\n- {{id: c-{n}, steps: [{{ask: Why?}}]}}" for n in (1, 2)
+    )
+    (told,) = warnings(twice)
+    assert told.startswith("check 'x' of case 'c-1' (and 1 more case): repeating the question would pass it")
 
 
 @pytest.mark.parametrize("gate", ["checks: {q: 5.5}", "pass_rate: 1.5", "mean: 1.5"])

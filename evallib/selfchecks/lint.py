@@ -3,8 +3,9 @@
 Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case, a required case
 that only a model could pass, a write of a tool that writes nothing, likely slips (`spelling`), wordings that nothing
 else in the suite says (`showing`), names and patterns that fit nothing (`declared`); `sense` refuses more on loading.
-Warnings come of rules that can be wrong: another number in the description, a rule of the gate that all meet, wording
-that the question passes, answers in the agent's own prompt, keys and tools nobody reads or declares.
+Warnings come of rules that can be wrong: another number in the description or the rubric, a rule of the gate that all
+or none meet, weights that are no shares of one, a check that counts otherwise in one case, wording that the question
+passes, answers in the agent's own prompt, ids that are none, keys and tools nobody reads or declares.
 """
 
 from __future__ import annotations
@@ -66,48 +67,42 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
     if suite.recorded:
         return Findings((), ())
     checks = [(case, check) for case in suite.cases for check in _checks(suite, case)]
-    problems = [*_applies_to_nothing(suite), *loose_returns(suite), *strange_patterns(suite)]
     tools = [tool for _, check in checks if isinstance(check, ToolCheck) for tool in check.named_tools()]
-    problems += loose_aliases(suite, set(tools))
-    problems += [
-        said
-        for case, check in checks
-        for said in (
-            *loose_entities(case, check),
-            *unasked_options(case, check),
-            *uncallable(suite, case, check),
-            *_passes_anything(case, check),
-        )
-    ]
-    stray = [*rare_names(suite, tools), *unshown_wordings(suite, checks)]
-    stray += [one for _, check in checks for one in stray_values(suite, check)]
-    problems += [said for said, wrong in stray if wrong]
-    problems += [
-        problem
-        for case in suite.cases
-        for problem in (
-            *_guarded_not_required(case),
-            *_only_judged(suite, case),
-            *_no_writes(suite, case),
-            *_unguarded(suite, case),
-        )
-    ]
-    warnings = [
-        text
-        for case in suite.cases
-        for text in (
-            *_contradicted(suite, case), *_echoed(suite, case), *_memorised(case, (suite.system, *prompts)),
-        )
-    ]  # fmt: skip
-    warnings += [said for said, wrong in stray if not wrong] + [*stray_entities(suite), *_odd_weights(suite)]
-    warnings += [*_counting_otherwise(suite), *_undeclared_tools(suite, checks)]
+    either = [*rare_names(suite, tools), *unshown_wordings(suite, checks)]
+    either += [one for _, check in checks for one in stray_values(suite, check)]
     written = [(check, f"check {check.id!r} of case {case.id!r}", text) for case, check in checks
                for text in _patterns(check)]  # fmt: skip
     phrases = [(where, text) for check, where, text in written if check.check in _PHRASES]
-    problems += _misspelt(suite, [(where, text) for _, where, text in written], phrases)
-    problems += unechoed_words(suite, [one for case in suite.cases for one in _told_by_nothing(suite, case)])
-    warnings += [*_missed_by_nothing(suite), *_unread_keys(suite)]
+    problems = [
+        *_applies_to_nothing(suite), *loose_returns(suite), *strange_patterns(suite), *loose_aliases(suite, set(tools)),
+        *(said for one in checks for said in _of_a_check(suite, *one)),
+        *(said for said, wrong in either if wrong),
+        *(said for case in suite.cases for said in _of_a_case(suite, case)),
+        *_misspelt(suite, [(where, text) for _, where, text in written], phrases),
+        *unechoed_words(suite, [one for case in suite.cases for one in _told_by_nothing(suite, case)]),
+    ]  # fmt: skip
+    warnings = [
+        *(said for _, check in checks for said in _contradicted(check)),
+        *(said for case in suite.cases for said in _memorised(case, (suite.system, *prompts))),
+        *(said for said, wrong in either if not wrong),
+        *stray_entities(suite), *_odd_weights(suite), *_echoed(checks), *_counting_otherwise(suite),
+        *_undeclared_tools(suite, checks), *_missed_by_nothing(suite), *_unread_keys(suite),
+    ]  # fmt: skip
     return Findings(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(warnings)))
+
+
+def _of_a_check(suite: Suite, case: Case, check: Check) -> Iterator[str]:
+    yield from loose_entities(case, check)
+    yield from unasked_options(case, check)
+    yield from uncallable(suite, case, check)
+    yield from _passes_anything(case, check)
+
+
+def _of_a_case(suite: Suite, case: Case) -> Iterator[str]:
+    yield from _guarded_not_required(case)
+    yield from _only_judged(suite, case)
+    yield from _no_writes(suite, case)
+    yield from _unguarded(suite, case)
 
 
 def _told_by_nothing(suite: Suite, case: Case) -> Iterator[tuple[str, str]]:
@@ -269,17 +264,16 @@ def _of(check: Check) -> Any:
     return check
 
 
-def _contradicted(suite: Suite, case: Case) -> Iterator[str]:
+def _contradicted(check: Check) -> Iterator[str]:
     """A number in a check's description where its patterns look for another one of the same unit."""
-    for check in _checks(suite, case):
-        yield from _ungraded(check)
-        said, sought = _figures(check.description), _figures(" ; ".join((*_patterns(check), *_limits(check))))
-        for unit in said.keys() & sought.keys():
-            if not said[unit].keys() & (sought[unit].keys() | sought.get("", {}).keys()):
-                yield (
-                    f"check {check.id!r}: its description says {', '.join(said[unit].values())}, "
-                    f"its criterion looks for {', '.join(sought[unit].values())}; correct one of them"
-                )
+    yield from _ungraded(check)
+    said, sought = _figures(check.description), _figures(" ; ".join((*_patterns(check), *_limits(check))))
+    for unit in said.keys() & sought.keys():
+        if not said[unit].keys() & (sought[unit].keys() | sought.get("", {}).keys()):
+            yield (
+                f"check {check.id!r}: its description says {', '.join(said[unit].values())}, "
+                f"its criterion looks for {', '.join(sought[unit].values())}; correct one of them"
+            )
 
 
 def _patterns(check: Any) -> Iterator[str]:
@@ -316,17 +310,19 @@ def _figures(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def _echoed(suite: Suite, case: Case) -> Iterator[str]:
+def _echoed(checks: Sequence[tuple[Case, Check]]) -> Iterator[str]:
     """Checks of wording that the question itself would pass."""
-    question = "\n".join(step.ask for step in case.steps)
-    for check in _checks(suite, case):
+    hits: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for case, check in checks:
         if check.check in _WORDING and check.computable and _asks_for_text(check):
+            question = "\n".join(step.ask for step in case.steps)
             (verdict,) = check([Sample("lint", case.id, 1, answer=question, exit_code=0)])
             if verdict.status == "scored" and verdict.passed:
-                yield (
-                    f"check {check.id!r} of case {case.id!r}: repeating the question would pass it: {verdict.reason}; "
-                    "ask for what the question does not say"
-                )
+                hits[check.id].append((case.id, verdict.reason))
+    for name, (first, *others) in hits.items():
+        more = f" (and {counted(len(others), 'more case')})" if others else ""
+        passed = f"repeating the question would pass it: {first[1]}"
+        yield f"check {name!r} of case {first[0]!r}{more}: {passed}; ask for what the question does not say"
 
 
 def _asks_for_text(check: Any) -> bool:
