@@ -128,6 +128,11 @@ def test_what_no_call_can_fill_in_or_be_made_with_is_a_problem(declared: str, to
     assert told.startswith("check 'x' of case 'c' waits for a call of 'look' with lines 300, which its schema refuses")
 
 
+def test_a_schema_that_is_none_is_left_to_who_plays_the_tools() -> None:
+    tool = "{arguments: {name: {type: strin}, any: {}}, returns: [{when: {name: a, any: 1}, result: 1}]}"
+    assert problems(of("{id: x, check: not_empty}", head=f"tools: {{look: {tool}}}")) == ()
+
+
 @pytest.mark.parametrize(
     ("ask", "result", "told"),
     [

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from evallib.case import Case
 from evallib.checks.base import Check
 from evallib.checks.expected import expected_calls
-from evallib.checks.json_schema import problems
+from evallib.checks.json_schema import problems, refuse_broken_schema
 from evallib.domain import EntityKind, Tool
 from evallib.patterns import found, is_whole
 from evallib.records import canonical_json
@@ -55,8 +56,11 @@ def uncallable(suite: Suite, case: Case, check: Check) -> Iterator[str]:
 def _refused(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
     """Arguments that do not fit the schema of the tool that takes them."""
     for argument, schema in tool.arguments.items():
-        fault = next(iter(problems(schema, arguments[argument])), "") if schema and argument in arguments else ""
-        if fault:
+        faults: list[str] = []
+        with suppress(ValueError):  # what is no schema is told where the tools are played, and an empty one takes any
+            refuse_broken_schema(schema)
+            faults = problems(schema, arguments[argument]) if argument in arguments else []
+        for fault in faults[:1]:
             yield f"{argument} {arguments[argument]!r}, which its schema refuses ({fault}); correct one of them"
 
 
