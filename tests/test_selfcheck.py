@@ -140,6 +140,15 @@ def test_a_case_that_nothing_can_fail_is_named_though_its_checks_fail_elsewhere(
     assert self_check(two_cases("", own, says, probes=probe)).unproven == ()
 
 
+def test_a_case_that_names_all_there_is_can_still_name_what_there_is_not() -> None:
+    grounded = "{id: grounded, check: groundedness, critical: true}"
+    lots = "vocabulary: {lot: {names: [L-1, L-2], pattern: 'L-[0-9]'}}"
+    suite = two_cases("", "", grounded, probes=lots)
+    asked = suite.cases[0].steps[0].model_copy(update={"ask": "L-1 or L-2?"})
+    case = suite.cases[0].model_copy(update={"steps": (asked,)})
+    assert self_check(of_one_case(suite, case)).unproven == ()
+
+
 def test_a_case_that_only_silence_fails_is_told() -> None:
     answered = "{id: answered, check: not_empty, critical: true}"
     right = "{id: right, check: matches, any_of: [two, three]%s}"
