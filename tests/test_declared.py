@@ -128,6 +128,15 @@ def test_what_no_call_can_fill_in_or_be_made_with_is_a_problem(declared: str, to
     assert told.startswith("check 'x' of case 'c' waits for a call of 'look' with lines 300, which its schema refuses")
 
 
+@pytest.mark.parametrize("args", ["{at: {town: Ghent}}", "{name: ''}", "{name: ANY}"])
+def test_what_an_expected_argument_leaves_open_is_not_held_against_the_schema(args: str) -> None:
+    at = "{type: object, required: [town, street]}"
+    head = f"tools: {{look: {{arguments: {{at: {at}, name: {{type: string, minLength: 5}}}}}}}}"
+    check = "{id: x, check: trajectory, calls: [{tool: look, args: %s, ignore: [%s]}]}"
+    assert problems(of(check % (args, "name" if "ANY" in args else ""), head=head)) == ()
+    assert problems(of(check % ("{name: ANY}", ""), head=head))
+
+
 def test_a_schema_that_is_none_is_left_to_who_plays_the_tools() -> None:
     tool = "{arguments: {name: {type: strin}, any: {}}, returns: [{when: {name: a, any: 1}, result: 1}]}"
     assert problems(of("{id: x, check: not_empty}", head=f"tools: {{look: {tool}}}")) == ()

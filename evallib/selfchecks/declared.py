@@ -48,18 +48,25 @@ def loose_returns(suite: Suite) -> Iterator[str]:
 
 def uncallable(suite: Suite, case: Case, check: Check) -> Iterator[str]:
     """Calls that a check waits for with arguments which the tool does not take."""
+    calls: Any = getattr(check, "calls", ())
+    ignored = {argument for call in calls for argument in call.ignore}
     for name, args in expected_calls(check):
-        for said in _refused(suite.tools.get(name, Tool()), args):
+        compared = {argument: value for argument, value in args.items() if argument not in ignored}
+        for said in _refused(suite.tools.get(name, Tool()), compared):
             yield f"check {check.id!r} of case {case.id!r} waits for a call of {name!r} with {said}"
 
 
 def _refused(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Arguments that do not fit the schema of the tool that takes them."""
+    """Plain arguments that do not fit the schema of the tool that takes them.
+
+    Of an object a call may hold more, and an empty text may be left out.
+    """
     for argument, schema in tool.arguments.items():
         faults: list[str] = []
         with suppress(ValueError):  # what is no schema is told where the tools are played, and an empty one takes any
             refuse_broken_schema(schema)
-            faults = problems(schema, arguments[argument]) if argument in arguments else []
+            value = arguments.get(argument, "")
+            faults = [] if value == "" or isinstance(value, Mapping | list | tuple) else problems(schema, value)
         for fault in faults[:1]:
             yield f"{argument} {arguments[argument]!r}, which its schema refuses ({fault}); correct one of them"
 
