@@ -244,7 +244,8 @@ def test_a_check_that_counts_otherwise_in_one_case_is_told() -> None:
     others = "".join(case.format(n, ", critical: true") for n in range(3))
     for odd, way in {"": "weight 1, not critical", ", critical: true, weight: 2": "weight 2, critical"}.items():
         (told,) = warnings(f"{HEAD}cases:{others}{case.format(3, odd)}")
-        assert told == f"check 'x' of case 'c-3' is {way}, and weight 1, critical in 3 others; correct it"
+        counts = f"check 'x' counts otherwise in case 'c-3' ({way}) than in 3 others (weight 1, critical)"
+        assert told == f"{counts}; correct it"
         assert warnings(f"{HEAD}cases:{others}{case.format(3, odd)}{case.format(4, odd)}") == ()
     assert warnings(f"{HEAD}cases:{others}{case.format(3, ', critical: true')}") == ()
 

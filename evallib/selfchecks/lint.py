@@ -217,8 +217,8 @@ def _counting_otherwise(suite: Suite) -> Iterator[str]:
         often = max(ways, key=lambda way: len(ways[way]))
         for way, cases in ways.items():
             if len(cases) == 1 and len(ways[often]) > 2:
-                others = f"{often} in {len(ways[often])} others"
-                yield f"check {name!r} of case {cases[0]!r} is {way}, and {others}; correct it"
+                others = f"({way}) than in {len(ways[often])} others ({often})"
+                yield f"check {name!r} counts otherwise in case {cases[0]!r} {others}; correct it"
 
 
 def _odd_weights(suite: Suite) -> Iterator[str]:
