@@ -82,6 +82,7 @@ def test_a_name_of_the_vocabulary_that_only_a_slip_parts_from_what_the_suite_say
         (("path", "pth"), "", ""),
         (("read", "read", "write"), "read", ""),
         (("lot-1", "lot-1", "lot-2"), "", ""),
+        (("tier-a", "tier-a", "tier-b"), "", ""),
         (("host", "host", "hosts"), "host", ""),
     ],
 )

@@ -91,8 +91,12 @@ def is_one_slip_off(word: str, name: str) -> bool:
 
 
 def _is_slip_in(word: str, name: str, *, anywhere: bool = True) -> bool:
-    same = re.sub(r"\d", "0", word) == re.sub(r"\d", "0", name)
-    return not same and _is_slip(word, name, anywhere=anywhere)
+    return _unnumbered(word) != _unnumbered(name) and _is_slip(word, name, anywhere=anywhere)
+
+
+def _unnumbered(name: str) -> str:
+    """The name with nothing that counts in it: other digits make another name, and so do letters that stand alone."""
+    return re.sub(r"\d|(?<![^\W_])[A-Za-z](?![^\W_])", "0", name)
 
 
 def rare(uses: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -126,7 +130,7 @@ def misspelt_names(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterato
 
 
 def _is_misspelt(word: str, name: str) -> bool:
-    if len(word) < 5 or name.isalpha() or re.sub(r"\d", "0", word) == re.sub(r"\d", "0", name):
+    if len(word) < 5 or name.isalpha() or _unnumbered(word) == _unnumbered(name):
         return False
     return _squeezed(word) == _squeezed(name) or (not word.isalpha() and _is_slip(word, name))
 
