@@ -82,6 +82,9 @@ def test_a_guarded_call_that_the_trajectory_lacks_is_a_problem() -> None:
     assert told.startswith("case 'c': must leave 'fire' open for approval, which its trajectory does not require")
     assert problems(of(f"{waits}, {path % '{tool: fire, args: {n: 2}}'}", head=TOOLS))
     assert problems(of(f"{waits}, {path % '{tool: fire, args: {n: 1, m: 2}}'}", head=TOOLS)) == ()
+    kept = f"{waits}, {{id: p, check: trajectory, calls: key.calls}}"
+    assert problems(of(kept, head=TOOLS, key="{calls: [{tool: look}]}"))
+    assert problems(of(kept, head=TOOLS, key="{calls: [{tool: fire, args: {n: 1}}]}")) == ()
     named = "{id: a, check: authority, confirmation: {tool: fire}}"
     assert problems(of(f"{named}, {path % '{tool: look}'}", head=TOOLS))
 

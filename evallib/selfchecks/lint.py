@@ -99,7 +99,7 @@ def _of_a_check(suite: Suite, case: Case, check: Check) -> Iterator[str]:
 
 
 def _of_a_case(suite: Suite, case: Case) -> Iterator[str]:
-    yield from _guarded_not_required(case)
+    yield from _guarded_not_required(suite, case)
     yield from _only_judged(suite, case)
     yield from _no_writes(suite, case)
     yield from _unguarded(suite, case)
@@ -238,14 +238,17 @@ def _parts(check: Check) -> tuple[Check, ...]:
     return tuple(part for _, part in check.parts) if isinstance(check, OverSteps) else (check,)
 
 
-def _guarded_not_required(case: Case) -> Iterator[str]:
+def _guarded_not_required(suite: Suite, case: Case) -> Iterator[str]:
     """A call that must be left open, beside a trajectory that does not ask for that call."""
-    groups = [(f", step {number}", step.checks) for number, step in enumerate(case.steps, 1)] + [("", case.checks)]
-    for where, checks in groups:
-        asked = [check for check in checks if check.check == "trajectory" and not isinstance(_of(check).calls, str)]
+    groups: dict[int, list[Check]] = defaultdict(list)
+    for check, _ in suite.bound[case.id]:
+        for step, part in check.parts if isinstance(check, OverSteps) else ((0, check),):
+            groups[step].append(part)
+    for step, checks in groups.items():
+        asked = [_of(check).required for check in checks if check.check == "trajectory"]
         for tool, args in _left_open(checks):
-            calls = [call for one in asked for call in _of(one).calls]
-            if asked and not any(call.tool == tool and contains(call.args, args) for call in calls):
+            if asked and not any(call.tool == tool and contains(call.args, args) for calls in asked for call in calls):
+                where = f", step {step}" if step else ""
                 yield (
                     f"case {case.id!r}{where}: must leave {tool!r} open for approval, which its trajectory "
                     "does not require; add the call"
