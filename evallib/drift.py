@@ -14,6 +14,8 @@ __all__ = ["MOST", "Drift", "drift_of"]
 
 MOST = 0.25
 """A larger share is worth a warning."""
+_ROUNDING = 1e-9
+"""Tokens per sample are quotients, and so a quarter more may come out a little above it."""
 _ALIKE = ("suite_digest", "target", "cases", "judges", "judge")
 """What two plans must share before tokens are held against each other: criteria, target with all that identifies it,
 cases and repeats, and who judged."""
@@ -32,7 +34,7 @@ class Drift(NamedTuple):
         return [
             f"{name} per sample moved {share:+.0%} from run {self.previous}"
             for name, share in moved.items()
-            if share is not None and abs(share) > MOST
+            if share is not None and abs(share) > MOST + _ROUNDING
         ]
 
 

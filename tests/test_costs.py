@@ -275,6 +275,20 @@ def test_tokens_and_cost_that_move_are_told(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("later", [5, 3])
+def test_a_quarter_just_so_is_no_warning_whatever_the_rounding(tmp_path: Path, later: int) -> None:
+    """5/3 to 4/3 tokens a sample is a quarter more, and in floating point a little over that."""
+    runs = [
+        run_of(tmp_path, *(Usage(one, 0, 1) for one in (1, 1, tokens - 2)), run_id=name,
+               created=f"2026-11-30T0{hour}:00:00+00:00")
+        for hour, (name, tokens) in enumerate((("a", 4), ("b", later)))
+    ]  # fmt: skip
+    drift = drift_of(runs[1], tmp_path)
+    assert drift is not None
+    assert drift.tokens == pytest.approx(later / 4 - 1)
+    assert drift.warnings() == []
+
+
 @pytest.mark.parametrize(
     "planned",
     [

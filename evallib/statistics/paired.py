@@ -119,9 +119,13 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def mcnemar_mid_p(only_a: int, only_b: int) -> float:
-    """The same with half the chance of the table seen: less conservative, not exact (Fagerland et al. 2013)."""
+    """The same with half the chance of tables as uneven as the one seen: less conservative (Fagerland et al. 2013).
+
+    Two tables are so uneven, and one where the counts are the same.
+    """
     below, here, every = _binomial(only_a, only_b)
-    return min(1.0, (2 * below - here) / every)
+    halves = 2 * (2 * below - here) - here * (only_a == only_b)
+    return halves / (2 * every) if only_a + only_b else 1.0
 
 
 def _binomial(only_a: int, only_b: int) -> tuple[int, int, int]:
