@@ -65,7 +65,7 @@ def both(pair: Iterable[Any], said: Callable[[Any], str] = number) -> str:
 
 def interval(ends: Sequence[float] | None) -> str:
     """`[lo, hi]`, or nothing where there is none."""
-    return "" if ends is None else f" [{ends[0]:.3f}, {ends[1]:.3f}]"
+    return "" if ends is None else f" [{ends[0]:z.3f}, {ends[1]:z.3f}]"
 
 
 def corrected_words(audits: Sequence[Mapping[str, Any]]) -> str:

@@ -17,7 +17,7 @@ from evallib.desk.tables import base_folder
 from evallib.display import set_display
 from evallib.printing import interval, number, shortened
 from evallib.records import STRICT
-from evallib.stdout import counted
+from evallib.stdout import counted, signed
 from evallib.store.calibrations import read_calibrations
 from evallib.views.figures import Figures, load_figures
 
@@ -105,7 +105,7 @@ class ComparisonExhibits:
 
 
 def _figures(row: Row) -> list[Any]:
-    moved = "—" if row.difference is None else f"{row.difference:+.3f}{interval(row.interval)}"
+    moved = "—" if row.difference is None else signed(row.difference) + interval(row.interval)
     counts = [len(row.rose), len(row.fell)]
     name = f"{row.row} ({row.judge})" if row.judge else row.row
     return [name, number(row.a), number(row.b), moved, number(row.p), number(row.p_corrected), *counts, row.word]
