@@ -102,7 +102,9 @@ def _slices(name: str, slices: Mapping[str, Any]) -> list[str]:
         ]
         for each, one in slices.items()
     ]
-    return table([name, "cases", "passed", "pass rate", "without outcome"], rows)
+    few = any(one["cases"] < _FEW for one in slices.values())
+    rate = "pass rate" + f", of {_FEW} cases or more" * few
+    return table([name, "cases", "passed", rate, "without outcome"], rows)
 
 
 def _checks(checks: Mapping[str, Any]) -> list[str]:
