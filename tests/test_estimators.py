@@ -38,6 +38,12 @@ def test_a_finite_interval_holds_exactly_the_shares_that_the_draw_does_not_refut
     assert of_finite(found, drawn, of) == (min(kept) / of, max(kept) / of)
 
 
+def test_a_share_at_the_very_bound_is_left_out_at_either_end() -> None:
+    """4 of 16 give 2 of 2 drawn with a chance of 6/120, one in twenty just so: it is refuted, as its mirror is."""
+    assert of_finite(2, 2, 16, 0.05).lo == 5 / 16
+    assert of_finite(0, 2, 16, 0.05).hi == 11 / 16
+
+
 def test_reading_all_leaves_no_doubt_and_a_huge_population_is_the_binomial() -> None:
     assert of_finite(7, 23, 23) == (7 / 23, 7 / 23)
     assert of_finite(0, 60, 1_000_000) == pytest.approx(clopper_pearson(0, 60), abs=1e-4)

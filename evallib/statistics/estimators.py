@@ -171,7 +171,7 @@ def of_finite(found: int, drawn: int, of: int, tail: float = 0.025) -> Interval:
             ways += one
         return ways / every
 
-    low = _first(least, most, lambda have: 1 - at_most(have, found - 1) > tail)
+    low = _first(least, most, lambda have: at_most(of - have, drawn - found) > tail)
     high = most - _first(0, most - least, lambda fewer: at_most(most - fewer, found) > tail)
     return Interval(low / of, high / of)
 
