@@ -176,7 +176,8 @@ def test_survivors_of_infrastructure_errors_are_blocked() -> None:
     decision = decided(Gate(pass_rate=0.5), (pd.DataFrame(rows), pd.DataFrame([verdict("a", "only", 1.0)])))
     assert rule(decision, "coverage").reason.startswith("1 of 3 planned samples are scored")
     assert (
-        rule(decision, "pass_rate").reason == "1 of 3 planned samples passed: 0.25, below its 0.50 (lowest: b at 0.00)"
+        rule(decision, "pass_rate").reason
+        == "1 of 3 planned samples passed: 0.25 as a mean over cases, below its 0.50 (lowest: b at 0.00)"
     )
 
 

@@ -92,6 +92,17 @@ def test_a_run_of_errors_alone_has_no_re_run() -> None:
     assert rerun["why_none"] == "no sample was scored"
 
 
+def test_bounds_stand_only_where_there_are_errors_to_bound() -> None:
+    for letters, told in (("pf", False), ("pe", True)):
+        lines = "\n".join(summary_lines(summarise(outcomes(letters, "pp"), NO_VERDICTS)))
+        assert ("without errors" in lines, "bounds [" in lines) == (told, told)
+
+
+def test_one_case_of_copies_is_no_all() -> None:
+    summary = summarise(with_outputs(outcomes("pp", "p"), "aa", "b"), NO_VERDICTS)
+    assert "In the one case every sample gave the same answer: 3 samples are 2 distinct" in summary["caption"]
+
+
 def test_a_slice_of_few_cases_says_why_it_has_no_rate() -> None:
     few, many = (outcomes(*["pf"] * cases).assign(tags=[["t"]] * 2 * cases) for cases in (9, 10))
     lines = summary_lines(summarise(few, NO_VERDICTS))

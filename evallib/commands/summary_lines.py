@@ -37,10 +37,10 @@ def _headline(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{counted(summary['planned'], 'planned sample')}, {summary['scored']} scored, "
         f"{summary['errors']} without an outcome"
     )
-    without = summary["without_errors"]
+    errors = f", without errors {_rate(summary['without_errors'])}, bounds{interval(summary['bounds'])}"
     left_out = f" (without {summary['score_left_out']} that have none)" if summary["score_left_out"] else ""
     yield (
-        f"pass rate {_rate(summary)}, without errors {_rate(without)}, bounds{interval(summary['bounds'])}, "
+        f"pass rate {_rate(summary)}{errors * bool(summary['errors'])}, "
         f"mean score {number(summary['score_mean'])}{interval(summary['score_mean_interval'])}{left_out}"
     )
 
