@@ -380,6 +380,18 @@ def test_a_pass_against_its_own_critical_check_is_refused() -> None:
         compared(a, b)
 
 
+def test_a_row_that_stands_twice_and_a_value_off_the_scale_are_refused() -> None:
+    a, b = frames("a", {"c": "p", "d": "f"}), frames("b", {"c": "p", "d": "f"})
+    twice = [pd.concat([one, one.tail(1)]) for one in b]
+    with pytest.raises(InputError, match="case_id 'd', sample 1 stands twice"):
+        compared(a, (twice[0], b[1]))
+    with pytest.raises(InputError, match="sample 1, check_id 'right' stands twice"):
+        compared(a, (b[0], twice[1]))
+    for wrong in (7.0, -0.5, float("nan")):
+        with pytest.raises(InputError, match="run 'b': case 'c', sample 1 has a verdict of 'right' off the scale 0 to"):
+            compared(a, (b[0], b[1].assign(value=[wrong, 0.0])))
+
+
 def test_a_sample_without_any_verdict_is_refused() -> None:
     a, b = frames("a", {"c": "p", "d": "f"}), frames("b", {"c": "p", "d": "f"})
     with pytest.raises(InputError, match="run 'b': case 'd', sample 1 has no verdict"):

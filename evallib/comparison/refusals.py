@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evallib.comparison.rows import passes_of
 from evallib.errors import InputError
+from evallib.metrics.planned import plan, verdicts_of
 from evallib.views.load import READ, View
 
 if TYPE_CHECKING:
@@ -48,14 +49,21 @@ def _other_words(case: str, check: str, views: tuple[View, View], written: list[
 
 
 def refuse_frames(name: str, outcomes: pd.DataFrame, verdicts: pd.DataFrame, other: pd.DataFrame) -> None:
-    """InputError where a sample says pass against its own critical check, has no verdict, or is numbered otherwise.
+    """InputError where a row stands twice or off its scale, or a sample does not fit its verdicts or the other run.
 
     `outcomes` and `verdicts` are those of run `name`, `other` the outcomes that they are compared with, all of shared
     cases only. What a person read is above the verdicts.
     """
+    verdicts_of(verdicts, plan(outcomes))  # each must stand once, with a score on its scale
     planned = passes_of(outcomes)
     key = ["case_id", "sample"]
-    failed = verdicts[(verdicts["status"] == "scored") & verdicts["critical"].astype(bool)]
+    scored = verdicts[verdicts["status"] == "scored"]
+    off = scored[~scored["value"].astype("float64").between(0, 1)]
+    if len(off):
+        case, sample, check = (off[column].iloc[0] for column in (*key, "check_id"))
+        said = f"run {name!r}: case {case!r}, sample {sample} has a verdict of {check!r} off the scale 0 to 1"
+        raise InputError(f"{said}; score it again")
+    failed = scored[scored["critical"].astype(bool)]
     failed = failed[~failed["passed"].astype("boolean").fillna(value=True).astype(bool)]
     against = planned[planned["passed"]].merge(failed[[*key, "check_id"]], on=key)
     if len(against) and not (outcomes["view"] == READ).all():
