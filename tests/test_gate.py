@@ -181,6 +181,17 @@ def test_survivors_of_infrastructure_errors_are_blocked() -> None:
     )
 
 
+def test_a_sample_or_verdict_that_stands_twice_is_refused() -> None:
+    """Two passes of one sample would lift a case over its threshold."""
+    outcomes, verdicts = scores(1.0, 0.0)
+    for pair, told in (
+        ((pd.concat([outcomes, outcomes.head(1)]), verdicts), "case 'c00', sample 1 stands twice"),
+        ((outcomes, pd.concat([verdicts, verdicts.head(1)])), "case 'c00', sample 1, check 'only' stands twice"),
+    ):
+        with pytest.raises(InputError, match=told):
+            decided(Gate(pass_rate=0.5), pair)
+
+
 def test_a_required_case_passes_in_every_sample_or_blocks_a_fine_rate() -> None:
     rows = [outcome("a", score, sample=n, required=True) for n, score in enumerate((1.0, 0.0), 1)]
     decision = decided(

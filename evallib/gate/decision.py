@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -104,6 +105,8 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
     judged = plain_rows(verdicts[read])
     keys = {key_of(row) for row in samples}
     judged = sorted((row for row in judged if key_of(row) in keys), key=lambda r: (*map(str, key_of(r)), r["check_id"]))
+    _refuse_twice(key_of(row) for row in samples)
+    _refuse_twice((*key_of(row), row["check_id"]) for row in judged)
     seen = coverage_rule(gate, samples, judged, complete=complete, checks_of=checks_of or {}, left_out=left_out)
     rules = [*threshold_rules(gate, samples, judged), seen]
     if gate is None:
@@ -129,6 +132,15 @@ def without_answers(decision: Decision) -> Decision:
     """The decision of a sealed holdout: which rules hold, and nothing of a single case, sample or check."""
     said = {True: "holds", False: "does not hold; of a sealed holdout nothing more is said"}
     return replace(decision, rules=tuple(Rule(one.rule, one.passed, said[one.passed]) for one in decision.rules))
+
+
+def _refuse_twice(keys: Iterable[tuple[Any, ...]]) -> None:
+    """InputError names the first sample, or verdict of one, that is given more than once."""
+    twice = next((key for key, times in Counter(keys).items() if times > 1), None)
+    if twice is not None:
+        run, case, sample, *check = twice
+        of = f", check {check[0]!r}" if check else ""
+        raise InputError(f"run {run!r}, case {case!r}, sample {sample}{of} stands twice; each must stand once")
 
 
 def _why_no_release(reasons: Mapping[str, bool]) -> str:
