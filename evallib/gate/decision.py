@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -108,9 +108,10 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
     _refuse_twice(key_of(row) for row in samples)
     _refuse_twice((*key_of(row), row["check_id"]) for row in judged)
     seen = coverage_rule(gate, samples, judged, complete=complete, checks_of=checks_of or {}, left_out=left_out)
-    rules = [*threshold_rules(gate, samples, judged), seen]
-    if gate is None:
-        rules.append(Rule("no_gate", passed=True, reason="the suite sets no gate, so coverage alone decides"))
+    held = list(threshold_rules(gate, samples, judged))
+    rules, idle = [*held, seen], _idle(gate, held)
+    if idle:
+        rules.append(Rule("no_gate", passed=True, reason=f"{idle}, so coverage alone decides"))
     post_hoc = bool(view and view != STRICT) or any(row["post_hoc"] for row in samples)
     decision: Verdict = "pass" if all(rule.passed for rule in rules) else "blocked"
     why = _why_no_release(
@@ -120,7 +121,7 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
             "the run is not the whole validation split": not whole_validation,
             "the run is not complete": not complete,
             "the thresholds were chosen after the result": chosen_after,
-            "the suite sets no gate": gate is None,
+            idle: bool(idle),
         }
     )
     label = next((str(row["label"]) for row in samples if row.get("label")), POST_HOC_LABEL) if post_hoc else ""
@@ -132,6 +133,13 @@ def without_answers(decision: Decision) -> Decision:
     """The decision of a sealed holdout: which rules hold, and nothing of a single case, sample or check."""
     said = {True: "holds", False: "does not hold; of a sealed holdout nothing more is said"}
     return replace(decision, rules=tuple(Rule(one.rule, one.passed, said[one.passed]) for one in decision.rules))
+
+
+def _idle(gate: Gate | None, held: Sequence[Rule]) -> str:
+    """Why nothing but coverage decides, where it is so: a gate without thresholds is none."""
+    if gate is None:
+        return "the suite sets no gate"
+    return "" if held or gate.coverage is not None else "the gate sets no threshold"
 
 
 def _refuse_twice(keys: Iterable[tuple[Any, ...]]) -> None:
