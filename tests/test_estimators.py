@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import comb
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.errors import InputError
-from evallib.statistics.estimators import clopper_pearson, jeffreys, of_finite
+from evallib.statistics.estimators import clopper_pearson, jeffreys, of_finite, wilson
 from tests.right_numbers import right
 
 
@@ -36,6 +37,12 @@ def test_a_finite_interval_holds_exactly_the_shares_that_the_draw_does_not_refut
         if chance(have, range(found, drawn + 1)) > 0.025 and chance(have, range(found + 1)) > 0.025
     ]
     assert of_finite(found, drawn, of) == (min(kept) / of, max(kept) / of)
+
+
+@pytest.mark.parametrize(("mean", "n"), [(0.0, 0), (math.nan, 5), (1.5, 5), (-0.5, 5), (0.5, math.nan), (0.5, -1)])
+def test_the_interval_of_what_is_no_share_is_refused(mean: float, n: float) -> None:
+    with pytest.raises(InputError, match="cannot be; it lies between 0 and 1, of at least one"):
+        wilson(mean, n)
 
 
 def test_a_share_at_the_very_bound_is_left_out_at_either_end() -> None:

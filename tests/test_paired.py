@@ -136,6 +136,13 @@ def test_one_case_gives_a_difference_and_no_interval_and_none_is_refused() -> No
         paired_difference([])
 
 
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("function", [paired_difference, sign_flip, holm, benjamini_hochberg])
+def test_what_is_no_number_is_refused_and_shows_nothing(function: Any, wrong: float) -> None:
+    with pytest.raises(InputError, match=r"cannot be a (difference|p value); leave out what is not known"):
+        function([0.5, wrong, 0.25])
+
+
 def test_too_many_sums_are_drawn_by_a_seed() -> None:
     differences = [math.sqrt(n) * (-1) ** (n % 3 == 0) for n in range(2, 60)]
     first, again, other = (sign_flip(differences, seed) for seed in (1, 1, 2))

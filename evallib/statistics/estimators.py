@@ -79,6 +79,8 @@ def _check_counts(n: int, c: int, k: int) -> None:
 
 def wilson(mean: float, n: float, z: float = _Z) -> Interval:
     """Wilson's 95 % interval of a share `mean` on `n` (also fractional) independent trials."""
+    if not (n > 0 and -_ROUNDING <= mean <= 1 + _ROUNDING):
+        raise InputError(f"a share of {mean!r} of {n!r} trials cannot be; it lies between 0 and 1, of at least one")
     middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     # Rounding must not push the end of a share that is 0 or 1 inside (0, 1).
