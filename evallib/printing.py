@@ -22,6 +22,7 @@ __all__ = [
     "corrected_words",
     "interval",
     "number",
+    "p_words",
     "plan_lines",
     "progress_bar",
     "reading_lines",
@@ -51,6 +52,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 def number(value: float | None, digits: int = 3) -> str:
     """A figure, or a dash where it is undefined."""
     return "—" if value is None else f"{value:.{digits}f}"
+
+
+def p_words(value: float | None) -> str:
+    """A p value, which is never 0, or a dash where it is undefined."""
+    return "<0.001" if value is not None and value < 0.001 else number(value)
 
 
 def shortened(text: str) -> str:

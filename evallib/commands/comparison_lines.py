@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evallib.comparison.compare import Comparison
 from evallib.comparison.flips import Flip
 from evallib.comparison.rows import Row
-from evallib.printing import interval, number, shortened, table
+from evallib.printing import interval, number, p_words, shortened, table
 from evallib.stdout import counted, signed, visible
 
 __all__ = ["comparison_lines"]
@@ -56,11 +56,17 @@ def _some(names: Sequence[str]) -> str:
 def _row(row: Row) -> list[str]:
     moved = "—" if row.difference is None else signed(row.difference) + interval(row.interval)
     counts = [str(len(row.rose)), str(len(row.fell))]
-    return [row.row, number(row.a), number(row.b), moved, _p(row.p), _p(row.p_corrected), *counts, row.word, row.judge]
-
-
-def _p(value: float | None) -> str:
-    return "—" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
+    return [
+        row.row,
+        number(row.a),
+        number(row.b),
+        moved,
+        p_words(row.p),
+        p_words(row.p_corrected),
+        *counts,
+        row.word,
+        row.judge,
+    ]
 
 
 def _flip_lines(flips: Sequence[Flip]) -> list[str]:
