@@ -14,8 +14,8 @@ from evallib.case import Id
 from evallib.checks.base import Check
 from evallib.checks.judge import Judge
 from evallib.errors import InputError
-from evallib.records import Outcome, Sample, Verdict, digest
-from evallib.standing import Readings
+from evallib.records import Outcome, Sample, SampleKey, Verdict, digest
+from evallib.standing import Readings, Stand
 from evallib.statistics.agreement import Agreement
 from evallib.stdout import counted
 from evallib.store import Run
@@ -24,6 +24,7 @@ from evallib.suite import Suite
 
 __all__ = ["Ask", "Calibration", "Item", "LabelledSet", "calibrate_readings", "calibrate_set", "load_labelled"]
 
+_WHOLE = "the whole answer"
 Ask = Callable[[Sequence[tuple[Judge, Sample]]], list[Verdict]]
 """Puts answers to a model judge, and gives a verdict for each in order."""
 
@@ -132,9 +133,12 @@ class Calibration:
             if self.by.get("model")
             else "with these criteria, check"
         )
+        what = (
+            f"{who} {self.check!r}" if self.check != _WHOLE else "with these criteria, the outcome of the whole answer"
+        )
         without = f"; {left} more had no verdict" if left else ""
         times = f"{counted(found.matches, 'time')} out of {found.n}"
-        return f"On {self.source}, {who} {self.check!r} matched the human label {times}{without}."
+        return f"On {self.source}, {what} matched the human label {times}{without}."
 
     def as_dict(self) -> dict[str, Any]:
         """The object `calibrate --json` prints."""
@@ -201,6 +205,7 @@ def calibrate_readings(
         raise InputError(f"run {run.id!r} has no check {check!r}; its checks: {', '.join(known)}")
     verdicts = {(v.case_id, v.sample, v.check_id): v for v in run.verdicts}
     items: list[Item] = []
+    read: dict[SampleKey, Stand] = {}
     for (case, sample, about), stand in readings.by_item.items():
         if about != check or stand.state not in {"pass", "fail"}:
             continue
@@ -209,21 +214,25 @@ def calibrate_readings(
             predicted, reason = verdict.passed if verdict.status == "scored" else None, verdict.reason
         else:
             predicted, reason = outcomes[case, sample].passed, outcomes[case, sample].reason
+        read[case, sample] = stand
         items.append(Item(f"{case} sample {sample}", "", stand.state == "pass", predicted, reason))
     if not items:
         about = f"check {check!r}" if check else "whole answers"
         raise InputError(
             f"run {run.id!r} has no reading of {about} as pass or fail; read some with `evallib adjudicate`"
         )
-    chosen = sorted(
-        {e.entry.chosen for stand in readings.by_item.values() for e in stand.entries if hasattr(e.entry, "chosen")}
-    )
-    how = f"Items were chosen {', '.join(chosen)}" if chosen else "No entry says how the items were chosen"
-    note = f"{how}: the rates hold for the items read, and for the run only where they were drawn at random."
-    return Calibration(
-        check or "the whole answer",
-        f"the readings of run {run.id} ({counted(len(items), 'item')})",
-        {},
-        tuple(items),
-        note,
-    )
+    source = f"the readings of run {run.id} ({counted(len(items), 'item')})"
+    return Calibration(check or _WHOLE, source, {}, tuple(items), _how_read(read))
+
+
+def _how_read(read: Mapping[SampleKey, Stand]) -> str:
+    """What the choice and the reading of the items allow."""
+    chosen = sorted({entry.chosen for stand in read.values() for entry in stand.readings})
+    holds = "the rates hold for the items read, and for the run only where they were drawn at random"
+    said = [f"Items were chosen {', '.join(chosen)}: {holds}"]
+    if sighted := sum(not stand.blind for stand in read.values()):
+        were = "was" if sighted == 1 else "were"
+        said.append(f"{sighted} of {len(read)} {were} read with the strict verdict in sight, which sways readers")
+    if len({case for case, _ in read}) < len(read):
+        said.append("samples of one case are alike, so intervals may be too narrow")
+    return f"{'; '.join(said)}."

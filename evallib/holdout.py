@@ -7,6 +7,7 @@ from typing import Any
 
 from evallib.errors import InputError
 from evallib.statistics.unpaired import newcombe
+from evallib.stdout import signed
 from evallib.views.figures import Figures
 
 __all__ = ["gap", "gap_lines"]
@@ -42,11 +43,9 @@ def gap_lines(found: Mapping[str, Any]) -> list[str]:
     """The gap in words, both captions with it."""
     seen, hidden = found["visible"], found["holdout"]
     label = f" ({found['label']})" if found["label"] else ""
-    shown = "none" if found["gap"] is None else f"{found['gap']:+.3f}"
+    shown = "none" if found["gap"] is None else signed(found["gap"])
     low_high = found["gap_interval"]
-    interval = (
-        f" [{low_high[0]:+.3f}, {low_high[1]:+.3f}]" if low_high else " (no interval: it takes two cases of each)"
-    )
+    interval = f" [{', '.join(map(signed, low_high))}]" if low_high else " (no interval: it takes two cases of each)"
     n = f"unpaired, {seen['cases']} visible and {hidden['cases']} sealed cases"
     lines = [f"visible minus holdout{label}: {shown}{interval}, {n}"]
     if not found["same_model"]:

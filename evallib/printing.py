@@ -22,6 +22,7 @@ __all__ = [
     "corrected_words",
     "interval",
     "number",
+    "p_words",
     "plan_lines",
     "progress_bar",
     "reading_lines",
@@ -53,6 +54,11 @@ def number(value: float | None, digits: int = 3) -> str:
     return "—" if value is None else f"{value:.{digits}f}"
 
 
+def p_words(value: float | None) -> str:
+    """A p value, which is never 0, or a dash where it is undefined."""
+    return "<0.001" if value is not None and value < 0.001 else number(value)
+
+
 def shortened(text: str) -> str:
     """The text where it has at most 60 characters, else its first 59 and an ellipsis."""
     return text if len(text) <= 60 else f"{text[:59]}…"
@@ -65,7 +71,7 @@ def both(pair: Iterable[Any], said: Callable[[Any], str] = number) -> str:
 
 def interval(ends: Sequence[float] | None) -> str:
     """`[lo, hi]`, or nothing where there is none."""
-    return "" if ends is None else f" [{ends[0]:.3f}, {ends[1]:.3f}]"
+    return "" if ends is None else f" [{ends[0]:z.3f}, {ends[1]:z.3f}]"
 
 
 def corrected_words(audits: Sequence[Mapping[str, Any]]) -> str:

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["counted", "percent", "print_json", "print_lines", "visible", "visible_each"]
+__all__ = ["counted", "percent", "print_json", "print_lines", "signed", "visible", "visible_each"]
 
 _HIDDEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 """Unicode categories that show nothing or move what is shown: control, format, private, surrogate, separators."""
@@ -58,6 +58,14 @@ def print_lines(lines: Iterable[str]) -> None:
 def counted(count: int, one: str, more: str = "") -> str:
     """A count with its noun in words, as in `1 case` or `3 passes`; `more` where it is not `one` and an s."""
     return f"{count} {one if count == 1 else more or one + 's'}"
+
+
+def signed(value: float) -> str:
+    """A difference with its sign and three digits, or the first that is not 0; what is less than 1e-9 is none."""
+    digits = 3
+    while digits < 9 and not round(value, digits):
+        digits += 1
+    return f"{value:+.{digits}f}" if round(value, digits) else "0.000"
 
 
 def percent(share: float, digits: int = 1) -> str:

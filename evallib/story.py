@@ -8,7 +8,7 @@ from typing import Any
 from evallib.caption import judge_words
 from evallib.metrics import per_case
 from evallib.printing import interval, number
-from evallib.stdout import counted
+from evallib.stdout import counted, signed
 from evallib.views.figures import Figures
 from evallib.views.load import View
 
@@ -86,7 +86,7 @@ def _weakest(summary: Mapping[str, Any]) -> str:
 
 def _later(summary: Mapping[str, Any], strict: Mapping[str, Any]) -> str:
     moved = summary["pass_rate"] - strict["pass_rate"]
-    return f"pass rate {number(summary['pass_rate'])}, {moved:+.3f} from strict; {summary['label']}."
+    return f"pass rate {number(summary['pass_rate'])}, {signed(moved)} from strict; {summary['label']}."
 
 
 def _next(figures: Figures) -> str:

@@ -107,6 +107,16 @@ def test_passes_that_nobody_read_leave_it_not_estimable(run, log):
     assert "None of the 30 strict passes was read" in one.strata[0].sentence()
 
 
+def test_what_was_picked_and_is_disputed_is_not_said_to_be_right(run, log):
+    first, second = strict_fails(run)[:2]
+    for author, word in (("Ann", "fail"), ("Bo", "pass")):
+        log.read(run, first, word, author)
+    log.read(run, second, "fail")
+    said = whole(run, log).strata[1].sentence()
+    assert "0 of the 2 strict failures that were opened were wrong, 1 unsettled. They were chosen so" in said
+    assert "at most 9/10 = 90.0 % are wrong" in said
+
+
 def test_what_was_picked_by_hand_bounds_from_below_and_gives_no_share(run, log):
     read_fails(run, log)
     read_passes(run, log, right=7, chosen="because they looked odd")

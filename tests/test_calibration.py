@@ -190,9 +190,16 @@ def test_readings_of_a_run_are_labels(folder: Path, capsys: Capture) -> None:
     found = calibrated(capsys, "r-1")
     assert (found["n"], found["matches"], found["false_fail"], found["false_pass"]) == (3, 2, 1, 0)
     assert found["source"] == "the readings of run r-1 (3 items)"
-    assert "only where they were drawn at random" in found["note"]
+    assert found["note"] == (
+        "Items were chosen by hand: the rates hold for the items read, and for the run only where they were drawn at "
+        "random; 3 of 3 were read with the strict verdict in sight, which sways readers; samples of one case are "
+        "alike, so intervals may be too narrow."
+    )
+    assert ", with these criteria, the outcome of the whole answer matched the human label 2 times" in found["sentence"]
     of_check = calibrated(capsys, "r-1", "--check", "says")
     assert (of_check["n"], of_check["false_pass"]) == (1, 1)
+    assert "1 of 1 was read" in of_check["note"]
+    assert "alike" not in of_check["note"]
     assert of_check["balance"].endswith("one label only, so nothing is learnt of the other")
     assert "no reading of check 'short'" in refused(capsys, "r-1", "--check", "short")
     told = refused(capsys, "r-1", "--check", "sayss")

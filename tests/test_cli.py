@@ -335,6 +335,12 @@ def test_two_runs_of_one_suite_are_pooled_and_of_two_are_not(home: Path, capsys:
     assert json.loads(said(capsys, "metrics", "a", "b", "--json"))["planned"] == 2
     assert main(["metrics", "a", "c"]) == 2
     assert "different criteria" in capsys.readouterr().err
+    mixed = (
+        "Pooled runs are of different targets: no figure is of one of them, and pass@k and pass^k mix their samples."
+    )
+    assert mixed not in said(capsys, "metrics", "a", "b")
+    stored_run(home / "data", {"c-1": ["no"]}, run_id="d", planned={"target": {"kind": "by hand", "model": "somebody"}})
+    assert mixed in said(capsys, "metrics", "a", "d")
 
 
 def test_failing_answers_are_shown_in_full_with_their_verdicts(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

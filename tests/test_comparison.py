@@ -124,7 +124,7 @@ def test_too_few_cases_for_any_difference_say_so_and_repeats_are_not_offered() -
     assert found.why_none == "with 5 cases nothing can be shown at this level"
     assert found.as_json()["detectable_why_none"] == found.why_none
     assert found.says.startswith("not shown; with 5 cases nothing can be shown at this level; to settle 0.950 takes")
-    assert found.says.endswith("; no number of repeats of these cases would")
+    assert "; no number of repeats of these cases would; its interval leaves out 0 by another" in found.says
     assert (found.repeats_to_settle, found.only_cases) == (None, True)
 
 
@@ -148,6 +148,55 @@ def test_what_can_be_found_stands_at_the_level_that_decides(cases: int, checks: 
         assert one.detectable == pytest.approx(minimum_detectable(one.se, 0.05 / tests))
 
 
+def risen(*cases: str) -> Paired:
+    """B against a run of single fails and passes like `f`, each case of B as it stands here."""
+    letters = {f"c{n}": said for n, said in enumerate(cases)}
+    return compared(frames("a", {case: "f" * len(said) for case, said in letters.items()}), frames("b", letters))
+
+
+def test_an_interval_that_leaves_out_zero_beside_what_is_not_shown_is_explained() -> None:
+    """Five cases that all rise: no other case could undo it, so says the interval, and p cannot come below 2/32."""
+    found = row(risen("p", "p", "p", "p", "p"), PASS_RATE)
+    assert found.interval is not None
+    assert (found.word, found.interval[0] > 0, found.p) == ("not shown", True, 2 / 2**5)
+    assert found.says.endswith("its interval leaves out 0 by another method: the exact McNemar decides, p 0.062")
+    spread = row(risen("pppf", "pppp", "pppp", "pppp", "pppp"), PASS_RATE)
+    assert "; its interval leaves out 0 by another method: the exact sign flip decides, p 0.062" in spread.says
+
+
+def test_an_interval_of_one_row_alone_is_told_from_the_p_of_all() -> None:
+    a, b = ({f"c{n}": said for n in range(7)} for said in ("f", "p"))
+    other = {**b, "c0": "f", "c1": "f"}
+    third = {**b, "c2": "f", "c3": "f"}
+    found = compared(frames("a", a, one=a, two=a), frames("b", {**b, "c6": "f"}, one=other, two=third))
+    one = row(found, PASS_RATE)
+    assert (one.word, one.p) == ("not shown", pytest.approx(2 / 2**6))
+    assert one.p_corrected == pytest.approx(3 * 2 / 2**6)
+    assert "; its interval leaves out 0, but is of this row alone: p, 0.031 alone, is 0.094 corrected" in one.says
+
+
+def test_a_difference_that_is_shown_though_its_interval_holds_zero_is_explained() -> None:
+    """Nine cases rise a little and one by much: every flip but one is smaller, and Student's t sees one outlier."""
+    a = frames("a", {f"c{n}": "f" * 100 for n in range(10)})
+    b = frames("b", {f"c{n}": "p" * (1 if n else 100) + "f" * (99 if n else 0) for n in range(10)})
+    found = row(compared(a, b), PASS_RATE)
+    assert found.interval is not None
+    assert (found.word, found.interval[0] < 0) == ("higher", True)
+    assert (
+        found.says == "higher in B; its interval holds 0 by another method: the exact sign flip decides, p below 0.05"
+    )
+
+
+def test_a_mean_that_rose_by_next_to_nothing_is_not_said_to_rise_by_nothing() -> None:
+    a, b = (
+        (pd.DataFrame([outcome("c", score, run_id=run)]), pd.DataFrame([verdict("c", "facts", raw, run_id=run)]))
+        for run, score, raw in (("a", 0.5, 0.5), ("b", 0.50004, 0.4996))
+    )
+    (said,) = [one for one in sentences(compared(a, b)) if "while" in one]
+    one = "(1 of 1 case, one case, no test)"
+    assert said == f"the mean score rose +0.00004 {one} while checks fell: facts -0.0004 {one}"
+
+
 def test_what_is_not_shown_says_what_would_be_found_and_what_would_settle_it() -> None:
     a = frames("a", {f"c{n}": "ppff" for n in range(20)})
     b = frames("b", {f"c{n}": "ppff" if n % 4 else "pppf" for n in range(20)})
@@ -166,7 +215,7 @@ def test_repeats_do_not_settle_what_differs_between_cases() -> None:
 
     found = row(compared(steady("a", {0, 1, 2, 3, 4}), steady("b", {0, 1, 5, 6, 7, 8})), PASS_RATE)
     assert found.repeats_to_settle is None
-    assert "no number of repeats of these cases would" in found.says
+    assert found.says.endswith("no number of repeats of these cases would"), "interval and test agree"
 
 
 def test_single_samples_cannot_say_what_repeats_would_do() -> None:
@@ -329,6 +378,18 @@ def test_a_pass_against_its_own_critical_check_is_refused() -> None:
     b[0]["passed"] = True
     with pytest.raises(InputError, match="case 'd', sample 1 says pass, and its critical check 'right' failed"):
         compared(a, b)
+
+
+def test_a_row_that_stands_twice_and_a_value_off_the_scale_are_refused() -> None:
+    a, b = frames("a", {"c": "p", "d": "f"}), frames("b", {"c": "p", "d": "f"})
+    twice = [pd.concat([one, one.tail(1)]) for one in b]
+    with pytest.raises(InputError, match="case_id 'd', sample 1 stands twice"):
+        compared(a, (twice[0], b[1]))
+    with pytest.raises(InputError, match="sample 1, check_id 'right' stands twice"):
+        compared(a, (b[0], twice[1]))
+    for wrong in (7.0, -0.5, float("nan")):
+        with pytest.raises(InputError, match="check_id 'right' has a value outside 0 to 1"):
+            compared(a, (b[0], b[1].assign(value=[wrong, 0.0])))
 
 
 def test_a_sample_without_any_verdict_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import comb
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.errors import InputError
-from evallib.statistics.estimators import clopper_pearson, jeffreys, of_finite
+from evallib.statistics.estimators import clopper_pearson, jeffreys, of_finite, wilson
 from tests.right_numbers import right
 
 
@@ -36,6 +37,18 @@ def test_a_finite_interval_holds_exactly_the_shares_that_the_draw_does_not_refut
         if chance(have, range(found, drawn + 1)) > 0.025 and chance(have, range(found + 1)) > 0.025
     ]
     assert of_finite(found, drawn, of) == (min(kept) / of, max(kept) / of)
+
+
+@pytest.mark.parametrize(("mean", "n"), [(0.0, 0), (math.nan, 5), (1.5, 5), (-0.5, 5), (0.5, math.nan), (0.5, -1)])
+def test_the_interval_of_what_is_no_share_is_refused(mean: float, n: float) -> None:
+    with pytest.raises(InputError, match="cannot be; it lies between 0 and 1, of at least one"):
+        wilson(mean, n)
+
+
+def test_a_share_at_the_very_bound_is_left_out_at_either_end() -> None:
+    """4 of 16 give 2 of 2 drawn with a chance of 6/120, one in twenty just so: it is refuted, as its mirror is."""
+    assert of_finite(2, 2, 16, 0.05).lo == 5 / 16
+    assert of_finite(0, 2, 16, 0.05).hi == 11 / 16
 
 
 def test_reading_all_leaves_no_doubt_and_a_huge_population_is_the_binomial() -> None:

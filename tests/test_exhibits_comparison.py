@@ -62,6 +62,18 @@ def test_the_forest_draws_the_very_numbers_and_says_what_is_not_shown(opened: Co
     assert "Shown: nothing." in to_svg(chart)
 
 
+def test_a_small_p_is_never_written_as_none(tmp_path: Path) -> None:
+    cases = [f"c-{n}" for n in range(12)]
+    asked = ", ".join(f"{{id: {case}, steps: [{{ask: Which number is {case}?}}]}}" for case in cases)
+    check = "{id: says, check: matches, any_of: [four], critical: true}"
+    many = f"suite: many\npass: critical\nchecks: [{check}]\ncases: [{asked}]\n"
+    for run, answer in (("before", "five"), ("after", "four")):
+        stored_run(tmp_path, {case: [answer] for case in cases}, run_id=run, suite_text=many)
+    found = open_comparison("before", "after", data=tmp_path, adjudications=tmp_path / "log")
+    assert found.rows()[["p", "p (Holm)"]].values.tolist() == [["<0.001", "<0.001"]] * 3
+    assert "higher (Holm p <0.001)" in " ".join(drawn_words(found.forest().chart).split())
+
+
 def test_a_check_in_its_own_units_is_drawn_as_a_share_of_its_scale(tmp_path: Path) -> None:
     code = (
         '{id: size, check: code, range: [0, 10], weight: 0, code: \'return 10 * outputs["answer"].count("four"), "n"\'}'

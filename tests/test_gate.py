@@ -176,8 +176,20 @@ def test_survivors_of_infrastructure_errors_are_blocked() -> None:
     decision = decided(Gate(pass_rate=0.5), (pd.DataFrame(rows), pd.DataFrame([verdict("a", "only", 1.0)])))
     assert rule(decision, "coverage").reason.startswith("1 of 3 planned samples are scored")
     assert (
-        rule(decision, "pass_rate").reason == "1 of 3 planned samples passed: 0.25, below its 0.50 (lowest: b at 0.00)"
+        rule(decision, "pass_rate").reason
+        == "1 of 3 planned samples passed: 0.25 as a mean over cases, below its 0.50 (lowest: b at 0.00)"
     )
+
+
+def test_a_sample_or_verdict_that_stands_twice_is_refused() -> None:
+    """Two passes of one sample would lift a case over its threshold."""
+    outcomes, verdicts = scores(1.0, 0.0)
+    for pair, told in (
+        ((pd.concat([outcomes, outcomes.head(1)]), verdicts), "case 'c00', sample 1 stands twice"),
+        ((outcomes, pd.concat([verdicts, verdicts.head(1)])), "case 'c00', sample 1, check 'only' stands twice"),
+    ):
+        with pytest.raises(InputError, match=told):
+            decided(Gate(pass_rate=0.5), pair)
 
 
 def test_a_required_case_passes_in_every_sample_or_blocks_a_fine_rate() -> None:
@@ -234,7 +246,7 @@ def test_a_view_chosen_after_reading_decides_no_release_and_says_so(view: str) -
     ],
 )
 def test_what_is_not_a_release_says_why(flags: dict[str, bool], why: str) -> None:
-    decision = decided(Gate(), scores(1.0), **flags)
+    decision = decided(Gate(mean=0.5), scores(1.0), **flags)
     assert (decision.release_decision, decision.why_no_release) == (None, why)
     assert decision.as_json()["chosen_after_result"] is flags.get("chosen_after", False)
 
@@ -247,6 +259,16 @@ def test_without_a_gate_coverage_alone_decides_and_a_row_says_so() -> None:
     decision = decided(None, scores(0.0))
     assert (decision.decision, decision.release_decision) == ("pass", None)
     assert rule(decision, "no_gate").reason == "the suite sets no gate, so coverage alone decides"
+
+
+def test_a_gate_without_a_threshold_decides_no_release() -> None:
+    for gate, decides in ((Gate(), False), (Gate(coverage=1.0), True), (Gate(errors=0.1), True)):
+        decision = decided(gate, scores(0.0, 0.0))
+        told = "" if decides else "the gate sets no threshold"
+        assert (decision.decision, decision.release_decision) == ("pass", "pass" if decides else None)
+        assert decision.why_no_release == told
+    required = decided(Gate(), (scores(1.0)[0].assign(required=True), scores(1.0)[1]))
+    assert required.release_decision == "pass"
 
 
 def test_two_runs_or_views_in_one_frame_are_refused() -> None:

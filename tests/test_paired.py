@@ -93,6 +93,15 @@ def test_one_sample_per_case_makes_the_sign_flip_the_exact_test(only_a: int, onl
     assert mcnemar_mid_p(only_a, only_b) <= mcnemar(only_a, only_b)
 
 
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_the_mid_p_counts_half_of_every_table_that_is_as_far_from_even(only_a: int, only_b: int) -> None:
+    """Fagerland, Lydersen and Laake 2013: where both counts are the same it is 1 less half the chance of that table."""
+    tosses, off = only_a + only_b, abs(only_a - only_b)
+    seen = [(abs(tosses - 2 * heads), math.comb(tosses, heads)) for heads in range(tosses + 1)]
+    ways = sum(way * (1.0 if apart > off else 0.5) for apart, way in seen if apart >= off)
+    assert mcnemar_mid_p(only_a, only_b) == pytest.approx(ways / 2**tosses if tosses else 1.0, rel=1e-12)
+
+
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=60))
 def test_swapping_the_runs_mirrors_everything(differences: list[float]) -> None:
     forth, back = paired_difference(differences), paired_difference([-d for d in differences])
@@ -125,6 +134,13 @@ def test_one_case_gives_a_difference_and_no_interval_and_none_is_refused() -> No
     assert paired_difference([0.5]) == (0.5, None, None, 1)
     with pytest.raises(InputError, match="no case stands in both runs"):
         paired_difference([])
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("function", [paired_difference, sign_flip, holm, benjamini_hochberg])
+def test_what_is_no_number_is_refused_and_shows_nothing(function: Any, wrong: float) -> None:
+    with pytest.raises(InputError, match=r"cannot be a (difference|p value); leave out what is not known"):
+        function([0.5, wrong, 0.25])
 
 
 def test_too_many_sums_are_drawn_by_a_seed() -> None:

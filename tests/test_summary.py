@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,26 @@ def test_a_run_of_errors_alone_has_no_re_run() -> None:
     assert rerun["why_none"] == "no sample was scored"
 
 
+def test_bounds_stand_only_where_there_are_errors_to_bound() -> None:
+    for letters, told in (("pf", False), ("pe", True)):
+        lines = "\n".join(summary_lines(summarise(outcomes(letters, "pp"), NO_VERDICTS)))
+        assert ("without errors" in lines, "bounds [" in lines) == (told, told)
+
+
+def test_one_case_of_copies_is_no_all() -> None:
+    summary = summarise(with_outputs(outcomes("pp", "p"), "aa", "b"), NO_VERDICTS)
+    assert "In the one case every sample gave the same answer: 3 samples are 2 distinct" in summary["caption"]
+
+
+def test_a_slice_of_few_cases_says_why_it_has_no_rate() -> None:
+    few, many = (outcomes(*["pf"] * cases).assign(tags=[["t"]] * 2 * cases) for cases in (9, 10))
+    lines = summary_lines(summarise(few, NO_VERDICTS))
+    at = next(n for n, line in enumerate(lines) if line.startswith("tag"))
+    assert lines[at].split("  ")[3:5] == ["pass rate, of 10 cases or more", "without outcome"]
+    assert lines[at + 1].split() == ["t", "9", "9/18", "0"]
+    assert "of 10 cases or more" not in "\n".join(summary_lines(summarise(many, NO_VERDICTS)))
+
+
 def test_one_case_is_said_to_have_no_interval_and_not_what_intervals_are_of() -> None:
     summary = summarise(outcomes("ppf"), NO_VERDICTS)
     assert "other cases like these" not in "\n".join([summary["caption"], *summary_lines(summary)])
@@ -164,7 +185,7 @@ def test_splits_and_tags_have_their_own_figures() -> None:
     assert per_split(frame)["pass_rate"].tolist() == [0.75, 0.0]
     assert per_tag(frame)["lo"].isna().tolist() == [True, False]
     lines = "\n".join(summary_lines(summary))
-    assert "b    3      3/6                1" in lines  # a slice below ten cases shows its counts alone
+    assert re.search(r"^b +3 +3/6 +1$", lines, re.MULTILINE)  # a slice below ten cases shows its counts alone
 
 
 def test_a_frame_without_tags_has_none() -> None:

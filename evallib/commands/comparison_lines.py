@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from evallib.comparison.compare import Comparison
 from evallib.comparison.flips import Flip
 from evallib.comparison.rows import Row
-from evallib.printing import interval, number, shortened, table
-from evallib.stdout import counted, visible
+from evallib.printing import interval, number, p_words, shortened, table
+from evallib.stdout import counted, signed, visible
 
 __all__ = ["comparison_lines"]
 
@@ -39,7 +39,14 @@ def _row_lines(rows: Sequence[Row]) -> list[str]:
     names = ", ".join(dict.fromkeys(row.test for row in rows if row.test)) or "no test"
     again = f"; {counted(others, 'row')} not counted, with no difference or those of another row" if others else ""
     lines.append(f"{counted(tests, 'comparison')}, p corrected for all by Holm{again}; {names}")
-    return [*lines, *(f"  {row.row}: {row.says}" for row in told if row.cases_to_settle and row.kind != "pass_rate")]
+    return [
+        *lines,
+        *(
+            f"  {row.row}: {row.says}"
+            for row in told
+            if (row.cases_to_settle or row.at_odds) and row.kind != "pass_rate"
+        ),
+    ]
 
 
 def _some(names: Sequence[str]) -> str:
@@ -47,13 +54,19 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _row(row: Row) -> list[str]:
-    moved = "—" if row.difference is None else f"{row.difference:+.3f}{interval(row.interval)}"
+    moved = "—" if row.difference is None else signed(row.difference) + interval(row.interval)
     counts = [str(len(row.rose)), str(len(row.fell))]
-    return [row.row, number(row.a), number(row.b), moved, _p(row.p), _p(row.p_corrected), *counts, row.word, row.judge]
-
-
-def _p(value: float | None) -> str:
-    return "—" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
+    return [
+        row.row,
+        number(row.a),
+        number(row.b),
+        moved,
+        p_words(row.p),
+        p_words(row.p_corrected),
+        *counts,
+        row.word,
+        row.judge,
+    ]
 
 
 def _flip_lines(flips: Sequence[Flip]) -> list[str]:

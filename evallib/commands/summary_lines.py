@@ -37,10 +37,10 @@ def _headline(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{counted(summary['planned'], 'planned sample')}, {summary['scored']} scored, "
         f"{summary['errors']} without an outcome"
     )
-    without = summary["without_errors"]
+    errors = f", without errors {_rate(summary['without_errors'])}, bounds{interval(summary['bounds'])}"
     left_out = f" (without {summary['score_left_out']} that have none)" if summary["score_left_out"] else ""
     yield (
-        f"pass rate {_rate(summary)}, without errors {_rate(without)}, bounds{interval(summary['bounds'])}, "
+        f"pass rate {_rate(summary)}{errors * bool(summary['errors'])}, "
         f"mean score {number(summary['score_mean'])}{interval(summary['score_mean_interval'])}{left_out}"
     )
 
@@ -102,7 +102,9 @@ def _slices(name: str, slices: Mapping[str, Any]) -> list[str]:
         ]
         for each, one in slices.items()
     ]
-    return table([name, "cases", "passed", "pass rate", "without outcome"], rows)
+    few = any(one["cases"] < _FEW for one in slices.values())
+    rate = "pass rate" + f", of {_FEW} cases or more" * few
+    return table([name, "cases", "passed", rate, "without outcome"], rows)
 
 
 def _checks(checks: Mapping[str, Any]) -> list[str]:

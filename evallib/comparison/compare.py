@@ -22,7 +22,7 @@ from evallib.comparison.rows import Row, paired_rows, passes_of, without_errors
 from evallib.errors import InputError
 from evallib.metrics import order_words
 from evallib.sense import raw_range
-from evallib.stdout import counted
+from evallib.stdout import counted, signed
 from evallib.views.coverage import unequal_words
 from evallib.views.figures import Figures
 
@@ -161,20 +161,22 @@ def _mixed(rows: list[Row]) -> list[str]:
 def _how_far(row: Row, moved: int) -> str:
     """How far a mean moved, in how many cases, and whether that is shown."""
     word = "shown" if row.shown else "not shown" if row.p is not None else row.word
-    return f" {row.difference:+.3f} ({moved} of {counted(row.cases, 'case')}, {word})"
+    return f" {signed(row.difference or 0.0)} ({moved} of {counted(row.cases, 'case')}, {word})"
 
 
 def _error_words(paired: Paired) -> list[str]:
     if not any(paired.errors):
         return []
     low, high = paired.bounds
-    ends = f"however they had ended, the difference lies between {low:+.3f} and {high:+.3f}"
+    ends = f"however they had ended, the difference lies between {signed(low)} and {signed(high)}"
     said = [f"errors: {paired.errors[0]} in A, {paired.errors[1]} in B; counted as fails; {ends}"]
     without = paired.without_errors
     if without is None or without.difference is None:
         said.append("without errors no case is left to compare")
     else:
-        said.append(f"without errors the difference is {without.difference:+.3f} over {counted(without.cases, 'case')}")
+        said.append(
+            f"without errors the difference is {signed(without.difference)} over {counted(without.cases, 'case')}"
+        )
     said += [paired.order] * bool(paired.order)
     return [*said, "the conclusion depends on the errors"] if paired.depends_on_errors else said
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from evallib.comparison.rows import LEVEL, Row
 from evallib.statistics.paired import cases_needed, cases_to_show, holm, minimum_detectable, repeats_needed
-from evallib.stdout import counted
+from evallib.stdout import counted, signed
 
 __all__ = ["corrected_rows"]
 
@@ -76,25 +76,48 @@ def _settled(row: Row, tests: int) -> Row:
 def _says(row: Row, tests: int) -> str:
     if row.same_as:
         return f"{row.word}; in every case the same difference as {row.same_as}, and counted with it"
-    if row.difference is None or row.p is None or row.shown:
-        return row.word + (" in B" if row.shown else "")
+    if row.difference is None or row.p is None:
+        return row.word
     among = f" among {tests} comparisons" if tests > 1 else ""
+    odds = _at_odds(row, among)
+    if row.shown:
+        return f"{row.word} in B{odds}"
     if not row.se:
         left = f"of other cases like these up to {1 - 0.05 ** (1 / row.cases):.0%} could do otherwise"
-        return f"{'all cases differ alike, not shown' + among if row.moved else row.word}; {left}"
+        return f"{'all cases differ alike, not shown' + among if row.moved else row.word}; {left}{odds}"
     said = _not_shown(row, among)
     if not row.difference:
         return said
     takes = f"takes about {row.cases_to_settle:,} cases{_or_repeats(row)}"
-    return f"{said}; to settle {abs(row.difference):.3f}{among} {takes}"
+    return f"{said}; to settle {_size(row.difference)}{among} {takes}{odds}"
 
 
 def _not_shown(row: Row, among: str) -> str:
     if row.detectable is None:
         return f"not shown; {row.why_none}"
     if abs(row.difference or 0.0) < row.detectable:
-        return f"not shown; {row.detectable:.3f} or more would be found four times in five{among}"
-    return f"not shown{among} (alone, p is {row.p:.3f})"
+        return f"not shown; {_size(row.detectable)} or more would be found four times in five{among}"
+    return f"not shown{among}"
+
+
+def _size(difference: float) -> str:
+    return signed(abs(difference)).removeprefix("+")
+
+
+def _at_odds(row: Row, among: str) -> str:
+    """Why the interval seems to say otherwise than the word, where it does: the test and its correction decide."""
+    if not row.at_odds:
+        return ""
+    if row.shown:
+        return f"; its interval holds 0 by another method: the {_test(row)} decides, p below {LEVEL}{among}"
+    if (row.p or 0.0) < LEVEL:
+        alone = f"p, {row.p:.3f} alone, is {row.p_corrected:.3f} corrected"
+        return f"; its interval leaves out 0, but is of this row alone: {alone}"
+    return f"; its interval leaves out 0 by another method: the {_test(row)} decides, p {row.p:.3f}"
+
+
+def _test(row: Row) -> str:
+    return row.test.partition(",")[0]
 
 
 def _or_repeats(row: Row) -> str:
@@ -104,4 +127,4 @@ def _or_repeats(row: Row) -> str:
         return " (what repeats would do, single samples cannot tell)"
     if row.repeats_to_settle is None:
         return ""
-    return f" or {counted(row.repeats_to_settle, 'sample')} of each of these cases"
+    return f" or {row.repeats_to_settle:,} sample{'s' * (row.repeats_to_settle != 1)} of each of these cases"

@@ -42,7 +42,7 @@ class PairedCosts:
         """Both in words, and how far they moved or why nobody says."""
         lines = [f"{name}: {_tokens(one)}; {one.line()}" for name, one in (("A", self.a), ("B", self.b))]
         moved = {"tokens": self.change("tokens_per_sample"), "cost": self.change("per_sample")}
-        told = [f"{name} per sample {share:+.0%}" for name, share in moved.items() if share is not None]
+        told = [f"{name} per sample {share:+z.0%}" for name, share in moved.items() if share is not None]
         return [*lines, self.why_not or ", ".join(told)] if self.why_not or told else lines
 
 

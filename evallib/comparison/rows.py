@@ -94,6 +94,15 @@ class Row:
         """Whether a difference is shown: p, corrected for every comparison, below 0.05."""
         return self.p_corrected is not None and self.p_corrected < LEVEL
 
+    @property
+    def at_odds(self) -> bool:
+        """Whether the interval, which is of this row alone and no test, seems to say otherwise than `shown`."""
+        return (
+            self.p is not None
+            and self.interval is not None
+            and (self.interval[0] <= 0 <= self.interval[1]) is self.shown
+        )
+
     def as_json(self) -> dict[str, Any]:
         """The row as `evallib compare --json` prints it."""
         names = ("row", "kind", "a", "b", "difference", "se", "cases", "p", "test", "p_corrected", "detectable", "span")

@@ -177,10 +177,11 @@ class StratumAudit:
         bounds = " and ".join(f"{word} {count}/{self.of} = {percent(count / self.of)}" for word, count in ends)
         several = self.picked != 1
         were, they = ("were", "They were") if several else ("was", "It was")
+        open_ = f", {self.picked_open} unsettled" if self.picked_open else ""
         enough = f"A random draw of {_ENOUGH}" if self.of > _ENOUGH else f"Reading all {self.of}"
         return (
             f"Found by reading, not by a random draw from all {self.of}: {self.picked_false} of the {self.picked} "
-            f"{_WORD[self.strict][several]} that {were} opened {were} wrong. {they} chosen so: "
+            f"{_WORD[self.strict][several]} that {were} opened {were} wrong{open_}. {they} chosen so: "
             f"{self.picked_words}. Among all {self.of}, {bounds} are wrong; more cannot be said. {enough} is needed "
             "for a rate."
         )

@@ -15,9 +15,9 @@ from evallib.comparison.contexts import locked_words
 from evallib.comparison.rows import Row
 from evallib.desk.tables import base_folder
 from evallib.display import set_display
-from evallib.printing import interval, number, shortened
+from evallib.printing import interval, number, p_words, shortened
 from evallib.records import STRICT
-from evallib.stdout import counted
+from evallib.stdout import counted, signed
 from evallib.store.calibrations import read_calibrations
 from evallib.views.figures import Figures, load_figures
 
@@ -105,10 +105,10 @@ class ComparisonExhibits:
 
 
 def _figures(row: Row) -> list[Any]:
-    moved = "—" if row.difference is None else f"{row.difference:+.3f}{interval(row.interval)}"
+    moved = "—" if row.difference is None else signed(row.difference) + interval(row.interval)
     counts = [len(row.rose), len(row.fell)]
     name = f"{row.row} ({row.judge})" if row.judge else row.row
-    return [name, number(row.a), number(row.b), moved, number(row.p), number(row.p_corrected), *counts, row.word]
+    return [name, number(row.a), number(row.b), moved, p_words(row.p), p_words(row.p_corrected), *counts, row.word]
 
 
 def _drawn(row: Row) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -104,10 +105,13 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
     judged = plain_rows(verdicts[read])
     keys = {key_of(row) for row in samples}
     judged = sorted((row for row in judged if key_of(row) in keys), key=lambda r: (*map(str, key_of(r)), r["check_id"]))
+    _refuse_twice(key_of(row) for row in samples)
+    _refuse_twice((*key_of(row), row["check_id"]) for row in judged)
     seen = coverage_rule(gate, samples, judged, complete=complete, checks_of=checks_of or {}, left_out=left_out)
-    rules = [*threshold_rules(gate, samples, judged), seen]
-    if gate is None:
-        rules.append(Rule("no_gate", passed=True, reason="the suite sets no gate, so coverage alone decides"))
+    held = list(threshold_rules(gate, samples, judged))
+    rules, idle = [*held, seen], _idle(gate, held)
+    if idle:
+        rules.append(Rule("no_gate", passed=True, reason=f"{idle}, so coverage alone decides"))
     post_hoc = bool(view and view != STRICT) or any(row["post_hoc"] for row in samples)
     decision: Verdict = "pass" if all(rule.passed for rule in rules) else "blocked"
     why = _why_no_release(
@@ -117,7 +121,7 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
             "the run is not the whole validation split": not whole_validation,
             "the run is not complete": not complete,
             "the thresholds were chosen after the result": chosen_after,
-            "the suite sets no gate": gate is None,
+            idle: bool(idle),
         }
     )
     label = next((str(row["label"]) for row in samples if row.get("label")), POST_HOC_LABEL) if post_hoc else ""
@@ -129,6 +133,22 @@ def without_answers(decision: Decision) -> Decision:
     """The decision of a sealed holdout: which rules hold, and nothing of a single case, sample or check."""
     said = {True: "holds", False: "does not hold; of a sealed holdout nothing more is said"}
     return replace(decision, rules=tuple(Rule(one.rule, one.passed, said[one.passed]) for one in decision.rules))
+
+
+def _idle(gate: Gate | None, held: Sequence[Rule]) -> str:
+    """Why nothing but coverage decides, where it is so: a gate without thresholds is none."""
+    if gate is None:
+        return "the suite sets no gate"
+    return "" if held or gate.coverage is not None else "the gate sets no threshold"
+
+
+def _refuse_twice(keys: Iterable[tuple[Any, ...]]) -> None:
+    """InputError names the first sample, or verdict of one, that is given more than once."""
+    twice = next((key for key, times in Counter(keys).items() if times > 1), None)
+    if twice is not None:
+        run, case, sample, *check = twice
+        of = f", check {check[0]!r}" if check else ""
+        raise InputError(f"run {run!r}, case {case!r}, sample {sample}{of} stands twice; each must stand once")
 
 
 def _why_no_release(reasons: Mapping[str, bool]) -> str:

@@ -198,6 +198,7 @@ def _pass_rate_rule(threshold: float, samples: Sequence[Row]) -> Rule:
         return Rule("pass_rate", passed=False, reason="no sample was planned", detail=detail)
     passed, (value, least) = reaches(rate, threshold), shown(rate, threshold)
     count = f"{sum(one.c for one in counts.values())} of {len(samples)} planned samples passed: {value}"
+    count += " as a mean over cases" if len({one.n for one in counts.values()}) > 1 else ""
     held = f"at least {least}" if passed else f"below its {least}{_lowest(low, threshold)}"
     return Rule("pass_rate", passed=passed, reason=f"{count}, {held}", detail=detail)
 

@@ -73,7 +73,7 @@ def repeats_sentence(found: Repeats | None) -> str:
         verb = "repeats" if found["copies"] == 1 else "repeat"
         what = f"{counted(found['copies'], 'sample')} {verb} the draw and the answer of another sample of the case"
     else:
-        what = f"In all {cases} every sample gave the same answer"
+        what = f"In {'the one case' if found['cases'] == 1 else f'all {cases}'} every sample gave the same answer"
     return (
         f"{what}: {found['samples']} samples are {found['distinct']} distinct, so pass@k and pass^k at k > 1 say less "
         "than their k, and no interval of a re-run is given."

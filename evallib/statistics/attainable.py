@@ -32,8 +32,9 @@ def attainable(cases: int, samples: int, row: Sequence[str], *, most: int = 100_
 
     None at all means that no set of `cases` with `samples` each can give the row. The figures are texts, for their last
     digit says how they were rounded ("0.420" is 0.4195 to 0.4205, both ends included, as tools round halves either
-    way). A row with a percent sign, or with a figure above 1, is read as percentages. A row of few digits over many
-    samples fits very many histograms: the first `most` of them are given.
+    way). Zeros that a tool left out at the end belong there again: "0.42" is 0.415 to 0.425. A row with a percent sign,
+    or with a figure above 1, is read as percentages. A row of few digits over many samples fits very many histograms:
+    the first `most` of them are given.
 
     pass^k times cases times C(n,k) is the whole number S_k of draws that pass, and S_k is the sum of C(c,k) over the
     cases; so S_1..S_n and the number of cases determine the histogram (binomial inversion).

@@ -97,6 +97,8 @@ def rogan_gladen(observed: float, sensitivity: float, specificity: float) -> flo
     Sensitivity and specificity must come from labels drawn at random or by truth, and hold on what is corrected.
     An audit drawn by verdict gives neither: use `stratified_rate` (simulated in the statistics reference, 2.2).
     """
+    if not all(0 <= share <= 1 for share in (observed, sensitivity, specificity)):
+        raise InputError(f"{observed!r}, {sensitivity!r} and {specificity!r} cannot all be shares, 0 to 1")
     youden = sensitivity + specificity - 1
     if youden <= 0:
         return None

@@ -79,6 +79,8 @@ def _check_counts(n: int, c: int, k: int) -> None:
 
 def wilson(mean: float, n: float, z: float = _Z) -> Interval:
     """Wilson's 95 % interval of a share `mean` on `n` (also fractional) independent trials."""
+    if not (n > 0 and -_ROUNDING <= mean <= 1 + _ROUNDING):
+        raise InputError(f"a share of {mean!r} of {n!r} trials cannot be; it lies between 0 and 1, of at least one")
     middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     # Rounding must not push the end of a share that is 0 or 1 inside (0, 1).
@@ -171,7 +173,7 @@ def of_finite(found: int, drawn: int, of: int, tail: float = 0.025) -> Interval:
             ways += one
         return ways / every
 
-    low = _first(least, most, lambda have: 1 - at_most(have, found - 1) > tail)
+    low = _first(least, most, lambda have: at_most(of - have, drawn - found) > tail)
     high = most - _first(0, most - least, lambda fewer: at_most(most - fewer, found) > tail)
     return Interval(low / of, high / of)
 

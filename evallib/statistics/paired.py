@@ -47,6 +47,7 @@ def paired_difference(differences: Sequence[float], span: float | None = 1.0) ->
     cases = len(differences)
     if not cases:
         raise InputError("no case stands in both runs, so there is no difference to take")
+    _refuse_unknown(differences, "a difference", math.inf)
     mean = math.fsum(differences) / cases
     if cases < 2:
         return PairedDifference(mean, None, None, cases)
@@ -68,6 +69,7 @@ def sign_flip(differences: Sequence[float], seed: int = 0) -> Tested:
     Exact as long as the sums that can come out are few enough to hold: always up to 20 cases that differ, and far
     beyond where the differences have few sizes, as pass rates have. Else `FLIPS` flips, with (hits + 1) / (flips + 1).
     """
+    _refuse_unknown(differences, "a difference", math.inf)
     sizes = Counter(round(abs(d), 12) for d in differences)  # what rounding alone tells apart is one size
     del sizes[0.0]
     if not sizes:
@@ -76,6 +78,13 @@ def sign_flip(differences: Sequence[float], seed: int = 0) -> Tested:
     edge = observed - 1e-9 * math.fsum(size * count for size, count in sizes.items())
     exact = _tail(sizes, edge)
     return Tested(_drawn_tail(sizes, edge, seed), exact=False) if exact is None else Tested(min(1.0, exact), exact=True)
+
+
+def _refuse_unknown(values: Sequence[float], what: str, most: float = 1.0) -> None:
+    """InputError for what is no number: it would be smaller than any, and so shown."""
+    wrong = next((value for value in values if not math.isfinite(value) or abs(value) > most), None)
+    if wrong is not None:
+        raise InputError(f"{wrong!r} cannot be {what}; leave out what is not known")
 
 
 def _tail(sizes: Counter[float], edge: float) -> float | None:
@@ -119,9 +128,13 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def mcnemar_mid_p(only_a: int, only_b: int) -> float:
-    """The same with half the chance of the table seen: less conservative, not exact (Fagerland et al. 2013)."""
+    """The same with half the chance of tables as uneven as the one seen: less conservative (Fagerland et al. 2013).
+
+    Two tables are so uneven, and one where the counts are the same.
+    """
     below, here, every = _binomial(only_a, only_b)
-    return min(1.0, (2 * below - here) / every)
+    halves = 2 * (2 * below - here) - here * (only_a == only_b)
+    return halves / (2 * every) if only_a + only_b else 1.0
 
 
 def _binomial(only_a: int, only_b: int) -> tuple[int, int, int]:
@@ -180,6 +193,7 @@ def repeats_needed(
 
 def holm(ps: Sequence[float]) -> list[float]:
     """Each p corrected for all of them, in the given order: any false finding has a chance of 5 % (Holm 1979)."""
+    _refuse_unknown(ps, "a p value")
     order = sorted(range(len(ps)), key=lambda i: ps[i])
     corrected, least = [0.0] * len(ps), 0.0
     for rank, at in enumerate(order):
@@ -190,6 +204,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     """Each p corrected so that of the findings 5 % are false on average: to explore (Benjamini and Hochberg 1995)."""
+    _refuse_unknown(ps, "a p value")
     order = sorted(range(len(ps)), key=lambda i: ps[i], reverse=True)
     corrected, most = [0.0] * len(ps), 1.0
     for fewer, at in enumerate(order):

@@ -179,6 +179,11 @@ class Figures:
     def _remarks(self) -> Iterator[str]:
         """What the caption says of the runs that no frame knows."""
         origins = [canonical_json([v.run.plan["target"], v.run.plan.get("seed")]) for v in self.views]
+        if len({canonical_json(v.run.plan["target"]) for v in self.views}) > 1:
+            yield (
+                "Pooled runs are of different targets: no figure is of one of them, and pass@k and pass^k mix their "
+                "samples."
+            )
         if len(set(origins)) < len(origins):
             yield "Pooled runs share target and seed: their samples may be the same draws."
         if self._left_out:
