@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from evallib.checks.clauses import Clause, Reading
+from evallib.checks.blocks import Clause
+from evallib.checks.clauses import Reading
 from evallib.checks.negation import BLANK
 
 __all__ = ["dates", "is_promise"]
@@ -91,13 +92,16 @@ _AHEAD = re.compile(
     rf"|\btakes? us (?:longer|more) than {BLANK}|\btakes? {BLANK}.*\b(?:to|for) .*\b{_DELIVERY}"
     rf"|\b{_DELIVERY}.*\btakes? {BLANK}"
     rf"|\b(?:we|i|{_DOERS}|engineers?|developers?)(?: will|'ll)? need {BLANK} (?:to|for)\b.*\b{_DELIVERY}"
-    rf"|\bbe {_DELIVERY}\b|\bgets? (?:fixed|released|resolved|patched|shipped)\b|\b{_THING} (?:is|are) due\b"
+    rf"|\bbe {_DELIVERY}\b|\bgets? (?:fixed|released|resolved|patched|shipped)\b|\b{_THING} (?:is|are) (?:due"
+    rf"|available|ready|out|live)\b"
     rf"|\b(?:will|shall)\b.*\b{_THING}\b|\b{_THING}\b.*\b(?:will|shall|'ll)\b|\bexpect (?:it|the|a|an|to|your|our"
     rf"|that|this)\b"
     r"|\b(?:is|are|am|'re|'m) (?:shipping|releasing|delivering|fixing|rolling|publishing|patching|deploying|sending|"
     r"launching|coming|arriving|landing)\b"
     r"|\beta\b|\b(?:release|delivery|fix|ship|launch|arrival|target|estimated|expected)(?: \w+)? (?:date|time"
     r"|arrival)\b"
+    rf"|\b(?:it|this|that)(?: is|'s) (?:scheduled|planned|slated|due|expected"
+    rf"|set) for (?:the \w+(?: \w+)? )?(?:of )?{BLANK}"
     r"|\b(?:is|are) due (?:out|back|in)\b|\b(?:count|rely|bank) on (?:it|a|an|the)\b|^\W*(?:expected|available"
     r"|due|planned|scheduled|estimated|coming)\b"
 )
@@ -110,7 +114,8 @@ _OURS = re.compile(
     r"(?! (?:be (?:closed|away|out|off|unavailable|on)|need|require|ask|close|have to|want))"
 )
 _YOURS = re.compile(
-    rf"\ballow {BLANK} for (?:the |your )?(?:delivery|shipping|shipment|repair|replacement|refund)\b|"
+    rf"\ballow {BLANK} for (?:(?:the |your )?(?:delivery|shipping|shipment|repair|replacement|refund)"
+    rf"|(?:it|this|that|them) to \w+)\b|\b(?:bear with us|be patient|hang on|hold on|sit tight) {BLANK}|"
     rf"{BLANK},? you (?:get|receive)\b|"
     rf"\byou (?:can|may|should) (?:expect|look forward to) (?:(?:the|a|an|your|our"
     rf"|this) (?:\w+ )?{_THING}\b|to have\b|it\b)"
@@ -131,7 +136,8 @@ _FUTURE = re.compile(
 )
 _HEDGED = re.compile(r"\b(?:may|might|could)\b(?! \d)")
 _FILLER = re.compile(
-    r"\b(?:by|on|in|at|the|of|about|around|probably|likely|latest|hopefully|currently|is|are|it|and|or|a|for"
+    r"\b(?:by|before|until|on|in|at|the|of|about|around|probably|likely|latest|hopefully|currently|is|are|it|and|or"
+    r"|a|for"
     r"|from|now|"
     r"as|no later than|early|late|ideally|possibly|then|again|already|later)\b|\W"
 )
