@@ -60,7 +60,7 @@ class Groundedness(TurnCheck):
     denied, or named because the question does; no result makes it real. An empty answer claims nothing, never passes.
     """
 
-    revision: ClassVar[int] = 4  # "so is" puts a pair together, "is not" claims none
+    revision: ClassVar[int] = 5  # a claim about a condition ("while it is down, ...") is one
     check: Literal["groundedness"]
     evidence: Literal["turn", "conversation"] = "turn"
     vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)
