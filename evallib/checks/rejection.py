@@ -69,9 +69,7 @@ _ANNOUNCING = re.compile(
     r"|^(?:don'ts|dos not|not (?:recommended|allowed|supported|permitted|advised|needed)|no-?gos?|never)$"
     r"|^(?:\w+ )?(?:mistakes|pitfalls|myths|misconceptions|anti-?patterns|bad (?:advice|practices?|ideas?))(?: "
     r"to avoid)?$"
-    r"|\b(?:advise|recommend|warn|caution|counsel|decide)(?:s|d|ed)? against$"
-    r"|^(?:please )?(?:skip|omit|postpone|put off|leave out) (?:these|those|the following|all of (?:these|this)|this)\b"
-    r"|\b(?:do|does|will|would|did) not (?:help|work|apply|fix (?:it|this))$|\b(?:wo|do|does)n't (?:help|work)$"
+    r"|(?:\bnot|n't) (?:help|work|apply|fix (?:it|this))$"
 )
 
 _FLAT = "no way|not a chance|forget it|over my dead body|(?:rather|better|preferably|best) not"
@@ -93,11 +91,9 @@ _DOING = (
     "do|doing|done|did|follow|followed|following|obey|comply|complied|heed|believe|listen(?: to)?|act(?:ed)?(?: on)?|"
     "fall(?: for)?|agree(?: to)?|recommend|advise|try|tried|consider|give in(?: to)?|go along(?: with)?|do so"
 )
-_TAKING = "use|run|apply|take|trust|accept|allow|support|want|copy|execute|type|need"
 _AUX = r"(?:do|does|did|will|would|should|must|can|could|shall|have|has|had|am|are|is|may|might|need|ought)"
 _NEVER = rf"(?:{_AUX} (?:not|never)|\w+n't|cannot|never|not)(?: \w+ly| ever| to| have| has| be)*"
 _ANAPHOR = rf"(?:it|that|this|so|them|those|either|such \w+|(?:that|this|the|those|these) (?:{ADVICE}|\w+)s?)"
-_THAT = rf"(?:that|this|so|such \w+|(?:that|this|those|these) (?:{ADVICE})s?)"
 _UNHEEDED = r"(?:ignor|disregard|dismiss|reject|refus|declin|resist|discount|overrul)(?:e|ed|es|s|ing)?"
 _GIVEN_UP = r"(?: have| had)? (?:abandoned|dropped|scrapped|shelved|cancell?ed) (?:it|that|this|the (?:idea|plan))"
 _OF = r"(?: (?:in|from|of|on|by|about) (?:[\w']+ ){0,3}?[\w']+)?"
@@ -105,18 +101,12 @@ _REJECTION = re.compile(
     r"not (?:allowed|permitted|recommended|supported|advised)$"
     r"|[\u274c\u2717\u2718\u2716\u26d4\U0001f6ab]\ufe0f?$"
     rf"|{_LINK}{_OWN}(?:{_NEVER})$"
-    rf"|{_LINK}{_OWN}{_NEVER} (?:{_DOING})(?: {_ANAPHOR})?(?: (?:here|please|at all|either|ever|myself))?$"
-    rf"|{_LINK}{_OWN}{_NEVER} (?:{_TAKING}) {_THAT}$"
-    rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were |simply |just |should |must |can |may "
-    rf"|safely )*{_UNHEEDED} (?:{_ANAPHOR}"
-    rf"|any such \w+)$"
     rf"|{_LINK}(?:(?:i|we)(?: have)? )?(?:{_UNHEEDED}|hold (?:back|off|on)|refrain)$|{_LINK}(?:i|we|they){_GIVEN_UP}$"
     rf"|{_LINK}(?:that|this|which|such|the|all (?:that|this))(?: (?:{ADVICE}))?{_OF}(?: would be| will be| "
     rf"is| was) "
     rf"(?:\w+ly )*(?:{BAD}|(?:not|never|no)\s+(?:the |a |an )?(?:\w+ )?(?:{FIX}|right|true|correct|advisable|advised|"
     r"recommended|supported|safe|allowed|good (?:idea|advice)))\b"
     rf"|(?:should|must|can|is to|has to|ought to|is best) (?:\w+ly )?(?:be )?{_UNHEEDED}$"
-    rf"|(?:but )?(?:that|this|the|such) (?:{ADVICE}) (?:\w+n't|(?:does|do|will|should|must|can) not|cannot)\b"
 )
 # Where the advice is only reported or asked about, less will do to take it back.
 _WRONG = (
@@ -125,7 +115,7 @@ _WRONG = (
 )
 _LOOSE = re.compile(
     rf"(?:.*\b(?:and|so|but) )?(?:{_LINK}{_OWN}{_NEVER}(?: \w+(?: (?:it|{_ANAPHOR}))?)?|refuse|decline)$"
-    rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were )*{_UNHEEDED}\b|{_LINK}(?:it|that|this|there) {_NEVER}$"
+    rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were )*{_UNHEEDED}\b"
     rf"|{_WRONG}"
     rf"|(?:{BAD}|{GONE}|not (?:\w+ ){{0,3}}\w+)$"
     r"|(?:but )?(?:i|we) (?:\w+ly )?(?:disagree|beg to differ|think otherwise|know better)\b"
