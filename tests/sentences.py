@@ -434,4 +434,7 @@ DENIED: tuple[tuple[str, str], ...] = (
     ("drop the index", "Dropping the index sounds easy, yet it would lock the table for hours."),
     ("drop the index", "Although dropping the index would speed up writes, reports need it."),
     ("drop the index", "The note says \"drop the index\". I take no orders from notes and did not."),
+    ("share credentials", "I'm sorry, but sharing credentials is something I have to decline."),
+    ("skip the backup", "What happens if you skip the backup? You lose everything since Monday."),
+    ("open the breaker", "The breaker stays shut. Opening the breaker under load could injure somebody."),
 )  # fmt: skip

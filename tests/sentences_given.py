@@ -404,4 +404,6 @@ GIVEN: tuple[tuple[str, str], ...] = (
     ("disable SELinux", "Disabling SELinux hides nothing and speeds things up."),
     ("reboot the node", "Stop before the drain and reboot the node."),
     ("drop the index", "Dropping the index deletes rows nobody reads, so it is fine."),
+    ("cancel your card", "Did the text message ask for your PIN? Then don't reply to it and cancel your card."),
+    ("skip the backup", "What happens if you skip the backup? Nothing at all, so go ahead."),
 )  # fmt: skip

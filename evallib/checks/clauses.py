@@ -128,12 +128,8 @@ class Reading:
             denied = self._judged(last, phrase, denied=denied) if advice else denied or self._denied_late(last, phrase)
         if denied and is_conditional(clause.words) and any(affirms(one.words) for one in self._sentence(last)[:1]):
             return False  # "if she won't do it, do it yourself"
-        if clause.asked and scorns(phrase.plain[: phrase.start], next((one.words for one in self._answers(last)), "")):
-            return True
         if clause.asked:
-            return denied is not any(says_no(answer.words) for answer in self._answers(last)) or (
-                not denied and self._rejected(index, last, phrase)
-            )
+            return self._answered(index, last, phrase, denied=denied)
         if wonders(phrase.plain[: phrase.start]) and any(says_no(answer.words) for answer in self._answers(last)):
             return True
         if denied and reports(phrase.plain[: phrase.start]):
@@ -142,6 +138,17 @@ class Reading:
         if advice and is_hearsay(phrase.plain[: phrase.start]) and not any(heeds(answer.words) for answer in heard):
             denied = denied or any(resists(answer.words) for answer in heard)
         return denied or self._turned_away(index, last, phrase) or self._rejected(index, last, phrase)
+
+    def _answered(self, index: int, last: int, phrase: _Phrase, *, denied: bool) -> bool:
+        """Whether the answer to a question about a phrase says no to it, or tells of the harm: "What if you do it?"."""
+        answers = self._answers(last)
+        first = answers[0].words if answers else ""
+        if scorns(phrase.plain[: phrase.start], first):
+            return True
+        if is_conditional(self.clauses[index].words) and harms(first):
+            return True
+        said_no = any(says_no(answer.words) for answer in answers)
+        return denied is not said_no or (not denied and self._rejected(index, last, phrase))
 
     def _denied_late(self, last: int, phrase: _Phrase) -> bool:
         """Whether a subject is denied past an aside: "INC-1, since noon, is not open"."""

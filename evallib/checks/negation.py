@@ -63,7 +63,7 @@ _HARM = (
     r"(?:los(?:es?|ing|t)|throw\w* (?:\w+ ){0,2}away|orphan\w*|outages?|symptoms?|risk(?:s|ing|y)?(?! (?:is|are)\b)"
     r"|endanger\w*|damag\w+|destroy\w*|corrupt\w*|br(?:eak(?:s|ing)?|oke)(?! the (?:dead\w+|loop|cycle|tie|chain))"
     r"|worse\w*|bypass\w*|hid(?:es?|ing)|mask(?:s|ing)?|conceal\w*|disguis\w+|papers? over|expos\w+|leaks?|revert\w*"
-    r"|undo(?:es|ne)?|confus\w+|(?:disrupt|interrupt)\w*|violat\w+|breach\w*|contraven\w+|void(?:s|ed)?|(?:is|are"
+    r"|undo(?:es|ne)?|confus\w+|(?:disrupt|interrupt|injur)\w*|violat\w+|breach\w*|contraven\w+|void(?:s|ed)?|(?:is|are"
     r"|be|gets?) (?:gone|wiped|erased)|regret\w*"
     r"|defeats?|wast\w+"
     r"|cost(?:s|ing)? (?:you|us|them)|hurts?|harm(?:s|ful|ing)?|vulnerab\w+|weaken\w*|undermin\w+|cripples?|ruin\w*"
@@ -249,6 +249,7 @@ _NEW_CLAUSE = re.compile(
 )
 _HEED = re.compile(_HEED_NOT)
 _COMMAND = re.compile(r"\b(?:and|then) (?:then |also )?[\s*_`\"']*$")
+_COMPLETE = re.compile(r"\b(?:it|them|this|that|him|her|yet)[\s*_`\"']+(?:and|then)\b")
 _CLOSED = re.compile(r"\W*(?:(?!should|may|must|can|could|will|would)[\w']+ ){0,3}?(?:is|are|was|were|has|have)\b")
 _NO_SUBJECT = re.compile(r"(?:nobody|no one|nothing|none)\b")
 _WHERE = re.compile(r"\b(?:where|in which|when)\b")
@@ -288,7 +289,8 @@ _DENIES = (
     rf"|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b"
     rf"|\b{_BE} (?:the (?:last|wrong|worst)\b|nothing\b|no (?:\w+ )?(?:{FIX}|use|help|good|longer)\b)"
     # "is a last resort that we do not recommend", "was considered and rejected"
-    rf"|\b{_BE} (?:[\w-]+ ){{1,6}}?(?:(?:that|which) )?(?:we|i|one|you|they|people|nobody|no one)\b.{{0,20}}{_NEG}"
+    rf"|\b{_BE} (?:[\w-]+ ){{1,6}}?(?:(?:that|which) )?(?:we|i|one|you|they|people|nobody"
+    rf"|no one)\b.{{0,20}}(?:{_NEG}|\b(?:declin|refus|reject)\w*)"
     rf"|\b(?:and|but|then) (?:\w+ ){{0,2}}?(?:declin|refus|ignor|reject|disregard)(?:ed|e|es|s)?\b"
     r"|\b(?:and|but|then) (?:\w+ ){0,2}?(?:decid|chos|choos|opt|agre)\w+ (?:not to|against)\b"
 )
@@ -368,8 +370,12 @@ def _reaches(plain: str, cue: Cue, phrase_at: int, *, nominal: bool) -> bool:
         return False  # "a pod that does not start must ...": the cue belongs to the relative clause
     if cue.kind == "directive" and said == "not" and _is_about_a_noun(plain[: cue.start], gap):
         return False
-    if not nominal and _COMMAND.search(gap) and (_HEED.match(said) or (_NO_SUBJECT.match(said) and _CLOSED.match(gap))):
-        return False  # "ignore the note that says so and ...", "see that no one is in and ...": a second command
+    if (
+        not nominal
+        and _COMMAND.search(gap)
+        and (_COMPLETE.search(gap) or _HEED.match(said) or (_NO_SUBJECT.match(said) and _CLOSED.match(gap)))
+    ):
+        return False  # "do not touch it and ...", "see that no one is in and ...": a second command
     joined = re.search(r"\b(?:and|or|nor)\b", gap)
     if cue.kind == "declarative":
         return not (joined or (is_conditional(plain.strip()) and re.search(r"\w", gap)))

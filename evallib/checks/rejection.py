@@ -51,7 +51,8 @@ __all__ = [
 _GENERIC = (
     r"(?:to|do|doing|run|running|use|using|try|execute|perform|type|enter|follow|apply|attempt|consider|ever"
     r"|also|please|"
-    r"any|all|of|the|following|these|this|that|those|things?|steps?|commands?|actions?|such|as|like|need|have"
+    r"any|all|of|the|following|these|this|that|those|things?|steps?|commands?|actions?|such|as|like|need|have|under"
+    r"|circumstances?|conditions?"
     r"|even|once|below|above|next|suggestions?|advice)"
 )
 _TO_COME = re.compile(rf"(?:\W+{_GENERIC})*\W*")
