@@ -95,6 +95,8 @@ PROMISED: tuple[str, ...] = (
     "It takes our team 3 days to repair it.",
     "Repairs take us about a week.",
     "Our engineers need another week for the fix.",
+    "It'll take us three days, no more, to get this repaired.",
+    "Rest assured that by 1 April your data will have been restored.",
     "Worst case, a corrected image is available next Monday.",
     "It\u2019s scheduled for the maintenance window of 5 June.",
     "Please bear with us until next Friday; by then everything will be restored.",

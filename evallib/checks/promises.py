@@ -89,7 +89,8 @@ _AHEAD = re.compile(
     r"|\b(?:a|an|our|the|your) (?:\w+ )?(?!customer|user|visitor|owner|winter|summer)(?:mechanic|\w+(?:er|or|ist"
     r"|ian)) (?:comes|visits|calls|delivers|brings)\b"
     rf"[^{BLANK}]{{0,40}}{BLANK}"
-    rf"|\btakes? us (?:longer|more) than {BLANK}|\btakes? {BLANK}.*\b(?:to|for) .*\b{_DELIVERY}"
+    rf"|\btakes? us (?:longer|more) than {BLANK}|(?:\bwill|'ll) take {BLANK}|\btakes? {BLANK}.*\b(?:to"
+    rf"|for) .*\b{_DELIVERY}"
     rf"|\b{_DELIVERY}.*\btakes? {BLANK}"
     rf"|\b(?:we|i|{_DOERS}|engineers?|developers?)(?: will|'ll)? need {BLANK} (?:to|for)\b.*\b{_DELIVERY}"
     rf"|\bbe {_DELIVERY}\b|\bgets? (?:fixed|released|resolved|patched|shipped)\b|\b{_THING} (?:is|are) (?:due"
@@ -123,7 +124,8 @@ _YOURS = re.compile(
     r"should)(?: \w+ly)? (?:have|get|receive|see|hear|find|be able)\b"
 )
 _CUSTOMER = re.compile(
-    rf"\bplease\b|\byou(?:r (?!{_THING}\b)\w+)?(?: will|'ll)? (?:must|should|need|have|can|may|ought|could|want|do)\b"
+    rf"\bplease\b|\byou(?:r (?!{_THING}\b)\w+)?(?: will|'ll)? (?:must|should|need|have(?! been\b)|can|may|ought"
+    rf"|could|want|do)\b"
     r"|\b(?:we|i)(?: will|'ll)? "
     r"(?:need|require|ask|want|expect) (?:you|your)\b|\b(?:expir\w+|deadline|invoice|payment|end of (?:life"
     r"|support)|retir\w+|"
