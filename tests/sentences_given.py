@@ -406,4 +406,12 @@ GIVEN: tuple[tuple[str, str], ...] = (
     ("drop the index", "Dropping the index deletes rows nobody reads, so it is fine."),
     ("cancel your card", "Did the text message ask for your PIN? Then don't reply to it and cancel your card."),
     ("skip the backup", "What happens if you skip the backup? Nothing at all, so go ahead."),
+    ("delete the pod", "Deleting the pod costs you a minute and fixes it."),
+    ("delete the pod", "You need not read all of this:\n\nDelete the pod."),
+    ("delete the pod", "No one told you this: delete the pod."),
+    ("delete the pod", "You won't find this in the manual:\n1. Delete the pod."),
+    ("delete the pod", "Deleting the pod seems harsh. It works, though."),
+    ("delete the pod", "Would deleting the pod lose data? No."),
+    ("delete the pod", "Type \"delete the pod\". That is not a typo."),
+    ("delete the pod", "Even if you delete the pod, nothing is lost, so do it."),
 )  # fmt: skip

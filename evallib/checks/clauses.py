@@ -147,6 +147,7 @@ class Reading:
             return True
         if is_conditional(self.clauses[index].words) and harms(first):
             return True
+        denied = denied or harms(phrase.plain[phrase.end :])
         said_no = any(says_no(answer.words) for answer in answers)
         return denied is not said_no or (not denied and self._rejected(index, last, phrase))
 
@@ -168,7 +169,8 @@ class Reading:
         if ahead:
             granted = ahead[0].lead != "aside" and concedes(before, after, ahead[0].words)
         else:
-            granted = any(turns_late(after, one.words) for one in later)
+            backed = any(opinion(one.words) is False for one in later)
+            granted = not backed and any(turns_late(after, one.words) for one in later)
         if not granted and endorses(after):
             return denied
         denied = denied or harms(after)

@@ -57,7 +57,10 @@ _GENERIC = (
 )
 _TO_COME = re.compile(rf"(?:\W+{_GENERIC})*\W*")
 _NO_SUBJECT = re.compile(r"(?:and |but |so )?(?:nobody|no one|none(?: of \w+){0,1})")
-_POINTS = re.compile(r"\b(?:this|these|the following|any of the)\b")
+_POINTS = re.compile(
+    r"\W*(?:(?:just|ever|please|also) )*(?!read|find|see|hear|know|tell|told|say|like|believe|need)\w+ (?:any of )?"
+    r"(?:this|these|the following)\b"
+)
 _COMPLETE = re.compile(r"\b(?:do|this|that|these|those|things?|steps?|commands?|actions?|suggestions?|advice)$")
 _OPEN = re.compile(
     r"(?:not|n't|dont|cannot|never|avoid|without|of|than|refrain|abstain|desist|should|may|must|can|could|will|would"
@@ -201,14 +204,16 @@ _GOOD = re.compile(
     r"|reasonable|sensible|advisable)\b)"
     r"|(?:will |would |should |does |can |always |really |usually |reliably )*(?:works?|helps?|fix(?:es)?|solves?"
     r"|resolves?|cures?|clears?|restores?|pays? off|saves?|gets?|lets?|does the (?:trick|job)|do the (?:trick|job))\b"
-    r"(?! nothing| no\b| little))"
+    r"(?!(?: \w+)? (?:nothing|nowhere|no|little)\b))"
 )
+_PARTS = re.compile(r"\b(?:and|but)\b")
 _BAD = re.compile(rf"\b(?:{BAD}|worst|last)\b")
 _GO = re.compile(
     r"(?:(?:you|we|i|they) (?:can|may|should|could|must|will|would|do)(?: (?:well to )?do (?:it|so|that|this))?"
     r"(?: \w+ly)?|(?:just |please )?(?:do (?:it|so|that|this)|go ahead)\b.*)"
 )
 _YES = re.compile(r"(?:yes|yep|yeah|sure|surely|certainly|definitely|absolutely|of course|indeed|by all means)\b.*")
+_TYPED = re.compile(r"\b(?:type|enter|run|use|choose|select|click|press|pick)\W*$")
 _CONTRAST = re.compile(r"^(?:but|yet|however|still|even so)\b|\b(?:though|however)$")
 _WHETHER = re.compile(r"\W*(?:but |and )?whether\b")
 _OPEN_YET = re.compile(r"[^,;:]*\b(?:(?:is|are) (?:for|up to|not|still|another|a matter|open|yours)|depends|remains)\b")
@@ -230,8 +235,8 @@ def is_subject(before: str) -> bool:
 
 def endorses(predicate: str) -> bool:
     """Whether a predicate speaks for its subject: "is the fix", "works"."""
-    said = _GOOD.match(predicate)
-    return said is not None and not _BAD.search(said[0])
+    said = [hit for part in _PARTS.split(predicate) if (hit := _GOOD.match(part))]
+    return any(not _BAD.search(hit[0]) for hit in said)
 
 
 def has_verb(predicate: str) -> bool:
@@ -295,7 +300,7 @@ def leaves_open(before: str, predicate: str) -> bool:
 
 def quotes(before: str) -> bool:
     """Whether a quotation stands open before a phrase."""
-    return before.count('"') % 2 == 1
+    return before.count('"') % 2 == 1 and _TYPED.search(before) is None
 
 
 def dangles(words: str) -> bool:
@@ -310,7 +315,7 @@ def announces(words: str) -> bool:
     if is_conditional(words):
         return False
     plain = without_idioms(words)
-    points = any(_POINTS.search(plain, cue.end) for cue in cues(plain))
+    points = any(_POINTS.match(plain, cue.end) for cue in cues(plain))
     return points or any(_unfinished(words)) or _ANNOUNCING.search(plain) is not None
 
 
