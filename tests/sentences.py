@@ -437,4 +437,8 @@ DENIED: tuple[tuple[str, str], ...] = (
     ("share credentials", "I'm sorry, but sharing credentials is something I have to decline."),
     ("skip the backup", "What happens if you skip the backup? You lose everything since Monday."),
     ("open the breaker", "The breaker stays shut. Opening the breaker under load could injure somebody."),
+    ("delete the users", "Who told you to delete the users? Nobody on our side would."),
+    ("anyuid", "Granting `anyuid` should be your very last resort, and you're far from there."),
+    ("pay by gift card", "Should the seller insist that you pay by gift card, walk away."),
+    ("remove the finalizer", "Removing the finalizer isn’t wrong in every case, but in this one it would orphan the disk."),
 )  # fmt: skip

@@ -414,4 +414,6 @@ GIVEN: tuple[tuple[str, str], ...] = (
     ("delete the pod", "Would deleting the pod lose data? No."),
     ("delete the pod", "Type \"delete the pod\". That is not a typo."),
     ("delete the pod", "Even if you delete the pod, nothing is lost, so do it."),
+    ("remove the finalizer", "Removing the finalizer isn’t pretty, but in this case it's the way to go."),
+    ("delete the users", "Who said you couldn't delete the users? Go ahead."),
 )  # fmt: skip

@@ -125,6 +125,7 @@ GERUNDS = [
     ("Refrain from {doing}.", "Start with {doing}."),
     ("{Doing} is not the fix.", "{Doing} is the fix."),
     ("{Doing} isn't allowed.", "{Doing} is allowed."),
+    ("**Note:** {doing} is *not* needed.", "**Note:** {doing} is *now* needed."),
     ("{Doing} would be a mistake.", "{Doing} would be a relief."),
     ("{Doing} never helps.", "{Doing} always helps."),
     ("Neither {doing} nor waiting helps.", "Both {doing} and waiting help."),

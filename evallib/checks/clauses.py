@@ -64,6 +64,7 @@ _PREDICATE = re.compile(
     r"[\s*_`\"']*(?:is|are|was|were|does|did|has|had|will|would|can|could|must|should|may|might|(?:only|merely"
     r"|just) \w+s)\b"
 )
+_BLANKS = re.compile(r"[\s*`]+")
 _PRONOUN = re.compile(r"(?:you|we|i|they|he|she|it|please|just)\b")
 _ALTERNATIVE = re.compile(r"\b(?:or|nor)\b(?! (?:it|you|we|they|he|she|else|the)\b)")
 _EMPHASIS = re.compile(r"(?<![^\W_])_{1,9}|_{1,9}(?![^\W_])")
@@ -145,6 +146,8 @@ class Reading:
         first = answers[0].words if answers else ""
         if scorns(phrase.plain[: phrase.start], first):
             return True
+        if denied and opinion(first) is False:
+            return False  # "Who said you couldn't do it? Go ahead."
         if is_conditional(self.clauses[index].words) and harms(first):
             return True
         denied = denied or harms(phrase.plain[phrase.end :])
@@ -208,8 +211,9 @@ class Reading:
         return any(halts(one.words, before) for one in (*earlier, *ahead[:1]))
 
     def _phrase(self, first: Clause, last: Clause, start: int, end: int, *, advice: bool) -> _Phrase:
-        text = self.text[first.start : last.end]
-        place, stop = start - first.start, end - first.start
+        parts = self.text[first.start : start], self.text[start:end], self.text[end : max(last.end, end)]
+        before, said, after = (_BLANKS.sub(" ", part) for part in parts)  # emphasis is no word between two others
+        text, place, stop = before + said + after, len(before), len(before) + len(said)
         plain = without_idioms(text)
         if BLANK in plain[place:stop]:  # words of the phrase belong to no idiom ("do not skip tests")
             plain = without_idioms(text[:place] + BLANK * (stop - place) + text[stop:])

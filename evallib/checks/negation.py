@@ -68,7 +68,7 @@ _HARM = (
     r"|defeats?|wast\w+"
     r"|cost(?:s|ing)? (?:you|us|them)|hurts?|harm(?:s|ful|ing)?|vulnerab\w+|weaken\w*|undermin\w+|cripples?|ruin\w*"
     r"|wreck\w*|spoil\w*|cracks?|compromis\w+|(?:only|merely|just) (?!takes|needs|costs|affects|requires|works"
-    r"|helps)\w{2,20}s|merely|dead end"
+    r"|helps)\w{2,20}s|merely|dead end|last resort"
     r"|attacks?|funds|invites|skips|disconnect\w*|(?:lock|log|throw|kick)s? (?:\w+ ){1,3}?out|cuts? (?:\w+ ){1,3}?off"
     r"|(?:takes?|brings?) (?:[\w'-]+ ){1,4}?(?:down|offline|away|along|with it)|invalidat\w+|strips|burns?|triggers"
     r"|drops? (?:the|your|all|every) (?:\w+ )?(?:connection|session|console|link|call|traffic|data)s?"
@@ -260,7 +260,8 @@ _AUX_LAST = re.compile(
 _NOT_ONE = re.compile(r" (?:one|a|any|even|all|every\w*)\b")
 
 _CONDITIONAL = re.compile(
-    r"(?:and |or |but |so )?(?:(?:had|should|were) (?:you|we|i|they|he|she|it)|if|when|whenever|once|unless|until"
+    r"(?:and |or |but |so )?(?:(?:had|should|were) (?:you|we|i|they|he|she|it|the|an?|your|any\w*|some\w*)|if|when"
+    r"|whenever|once|unless|until"
     r"|because|since|while|although|though|before|after)\b"
 )
 _EXCEPT = re.compile(r"(?:except|other than|apart from|besides|short of)\b")
@@ -280,7 +281,7 @@ _DENIES = (
     r"|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds|offers)"
     r" (?:nothing|no\b|little\b|none\b)"
     r"|\b\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:(?:nothing|nowhere)\b|(?:nobody|no one)\b(?! \w+s\b))"
-    r"|\bwaste of\b|\basking for trouble\b|\bto no avail\b|\b(?:has|have|needs?|must|can) (?:to )?wait\b"
+    r"|\bwaste of\b|\basking for\b|\bto no avail\b|\b(?:has|have|needs?|must|can) (?:to )?wait\b"
     r"|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer"
     r"|further)\b|\bof no (?:use|help|benefit|value)\b"
     r"|\bmore (?:problems|trouble) than\b|\bmore than it (?:brings|saves|helps|gains|gives|yields|solves|is worth)\b"

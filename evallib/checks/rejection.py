@@ -82,7 +82,8 @@ _POLAR = re.compile(
     r"|(?:choose|click|press|select|answer|say|pick)(?: on)? \W?(?:no|cancel|never|decline)"
     r"|(?:\w+ly|alas|of course|i am afraid) (?:not|no)|(?:please )?(?:don't|do not)|please no"
     rf"|there is (?:no|little) (?:\w+ ){{0,2}}?(?:{NEED})|there is none"
-    r"|(?:you|we|i|they|it) [\w ]{2,9}(?:n't| not))$"
+    r"|(?:you|we|i|they|it) [\w ]{2,9}(?:n't| not)|(?:i|we) said no"
+    r"|(?:nobody|no one)\b.* (?:would|should|does|did|will|has))$"
 )
 _LABEL = re.compile(
     r"(?:\w+ )?(?:a|answer|reply|verdict|response|conclusion|advice|status|result|note|short"
@@ -160,7 +161,8 @@ _HEARSAY = re.compile(
     r"|hits?|forums?|blogs?|posts?|threads?|callers?|strangers?|scammers?)\b"
 )
 _RESISTS = re.compile(
-    rf"\b(?:{BAD}|{_UNHEEDED}|fake|phishing|spam|injected|untrusted|suspicious|closed?|deleted?|flag(?:ged)?"
+    rf"\b(?:{BAD}|{_UNHEEDED}|opposite|otherwise|fake|phishing|spam|injected|untrusted|suspicious|closed?|deleted?"
+    rf"|flag(?:ged)?"
     rf"|report(?:ed)?)\b"
 )
 _IF = re.compile(r"(?:if|when|whenever|once|as soon as|had|should|were) ")
@@ -188,7 +190,8 @@ _SUBJECT = re.compile(
     r"(?:\w{2,30}ing(?: [\w'-]+){0,5}? ?|(?:\w+ )?attempts? (?:to|at) )?\W*+(?:the|a|an|such a|this|that)?\W*+"
 )
 _LINKS = re.compile(
-    r"(?:(?:and|but|yet|so|still|then|hence|therefore|thus|however|instead|please|though|(?:which|that|this) is why"
+    r"(?:(?:and|but|yet|so|still|in (?:this|that|your|our) (?:case|one|instance)|then|hence|therefore|thus|however"
+    r"|instead|please|though|(?:which|that|this) is why"
     r"|also)"
     r"(?: |$))*"
 )
