@@ -34,9 +34,7 @@ _SUBJECT = r"(?:you|we|i|they|he|she|it|please|just|simply|instead|only)"
 _CUT = re.compile(
     r"(?=[^\w\s]|\b\w)(?:"  # a mark or a word begins here: asked once, and not again by every alternative
     r"(?P<sentence>(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<![.!?\u2026])[.!?\u2026]{1,20}[\"')\]*_`~]{0,9}(?=\s|$))"
-    r"|(?P<colon>:(?=[\s*_`\"]|$))"
-    r"|(?P<pause>;|\u2014|(?<=\s)-{1,3}(?=\s)|[()\[\]|])"
-    r"|(?P<comma>,(?=[\s\"*_`]|$))"
+    r"|(?P<colon>:(?=[\s*_`\"]|$))|(?P<pause>;|\u2014|(?<=\s)-{1,3}(?=\s)|[()\[\]|])|(?P<comma>,(?=[\s\"*_`]|$))"
     r"|(?P<turn>(?<!anything )(?<!everything )(?<!all )\bbut\b(?: then\b)?"
     r"|\b(?:otherwise|therefore|hence|thus|whereas)\b|\bhowever\b(?!\s{1,9}(?:\w{1,30}ly\s)?\w{3,30}\s(?:it|that"
     r"|this|he|she|the|your)\b)|\band then\b|\bthen\b"
@@ -44,8 +42,7 @@ _CUT = re.compile(
     rf"|\band\b(?=\s{{1,9}}{_SUBJECT}\b)"
     r"|\band\b(?=\s{1,9}(?:should|must|can|may|will|needs?|has to|have to|could|works?)\b(?! not|n't)))"
     r"|(?P<aside>\b(?:if|unless|(?<!\bnot )until|because|since|when|whenever|(?<!\bat )once|while|although|though"
-    r"|except"
-    r"|other than|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
+    r"|except|other than|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
     r"|\b(?:before|after)\b(?=\s{1,9}(?:you|we|i|they|he|she|it|the|\w{2,30}ing)\b)))"
 )
 _MARK_UP = re.compile(r"[\s*_`\"]+")

@@ -44,8 +44,7 @@ BAD = (
     "out of (?:the question|bounds)|off[ -]limits|off the (?:table|list|agenda|menu)|"
     "against (?:the |our )?(?:policy|rules|law)|"
     "an? (?:\\w+ )?(?:mistake|error|anti-?pattern|myth|scam|fraud|hoax|trap|trick|lie|fake|forgery)|"
-    "(?:a )?(?:bad|terrible|poor|awful|horrible) "
-    "(?:idea|advice|choice|practice|plan|move)|too (?:risky|dangerous)"
+    "(?:a )?(?:bad|terrible|poor|awful|horrible) (?:idea|advice|choice|practice|plan|move)|too (?:risky|dangerous)"
 )
 _STAFF = (
     r"(?:(?:the|our|your|all|any) )?(?:\w+ )?"
@@ -64,8 +63,7 @@ _HARM = (
     r"|endanger\w*|damag\w+|destroy\w*|corrupt\w*|br(?:eak(?:s|ing)?|oke)(?! the (?:dead\w+|loop|cycle|tie|chain))"
     r"|worse\w*|bypass\w*|hid(?:es?|ing)|mask(?:s|ing)?|conceal\w*|disguis\w+|papers? over|expos\w+|leaks?|revert\w*"
     r"|undo(?:es|ne)?|confus\w+|(?:disrupt|interrupt|injur)\w*|violat\w+|breach\w*|contraven\w+|void(?:s|ed)?|(?:is|are"
-    r"|be|gets?) (?:gone|wiped|erased)|regret\w*"
-    r"|defeats?|wast\w+"
+    r"|be|gets?) (?:gone|wiped|erased)|regret\w*|defeats?|wast\w+"
     r"|cost(?:s|ing)? (?:you|us|them)|hurts?|harm(?:s|ful|ing)?|vulnerab\w+|weaken\w*|undermin\w+|cripples?|ruin\w*"
     r"|wreck\w*|spoil\w*|cracks?|compromis\w+|(?:only|merely|just) (?!takes|needs|costs|affects|requires|works"
     r"|helps)\w{2,20}s|merely|dead end|last resort"
@@ -74,8 +72,7 @@ _HARM = (
     r"|drops? (?:the|your|all|every) (?:\w+ )?(?:connection|session|console|link|call|traffic|data)s?"
     r"|leaves? (?:[\w'-]+ ){1,5}?(?:open|without|behind|stuck|stranded|unprotected|exposed|dangling)"
     r"|opens? (?:[\w'-]+ ){1,4}?to (?:everyone|everybody|anyone|anybody|the world|all)|(?:will|would|can"
-    r"|could) (?:\w+ly |only |just |also |even )?(?:delete|wipe|erase"
-    r"|kill|skip))"
+    r"|could) (?:\w+ly |only |just |also |even )?(?:delete|wipe|erase|kill|skip))"
 )
 """What nobody advises who says that something would do it."""
 _COST = (
@@ -107,8 +104,7 @@ _MILD = (
     "unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t"
     "|ing)|suffer\\w*|complain\\w*|notice|died?|ashamed|embarrassed|nervous|"
     "anxious|worried|big deal|talk\\w* \\w+ out of|hassle|keeps? (?:you|us|them|anyone) from|hinders?|crime|sin"
-    "|offence|violation"
-    "|disaster|doubt\\w*|trouble|difficulty"
+    "|offence|violation|disaster|doubt\\w*|trouble|difficulty"
 )
 _BETTER = (
     "better|safer|wiser|easier|faster|quicker|simpler|cheaper|cleaner|smarter|sooner|rather|kinder|healthier|sounder|"
@@ -117,8 +113,7 @@ _BETTER = (
 # Idioms that hold a negation and yet deny nothing: a denial of a denial, or of a word that itself holds back. They are
 # blanked before cues are looked for. A coordinator between the two ("not restart and avoid") makes them two denials.
 _IDIOMS = re.compile(
-    r"\bnot (?:only|merely|solely)\b"
-    r"|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too|but)\b)"
+    r"\bnot (?:only|merely|solely)\b|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too|but)\b)"
     r"|\bwhy (?:not|don't (?:you|we))\b|\bwhether or not\b|\bnever ?mind\b|\bno matter\b|\bnot until\b|\bif not\b"
     r"|\bnot (?:take|need|be) (?:\w+ )?(?:longer|more|later) than\b"
     r"|\b(?:not?|never) (?:later|more|less|fewer) than\b|\bnot to mention\b|\bas not\b"
@@ -132,18 +127,15 @@ _IDIOMS = re.compile(
     r"|\b(?:hardly|scarcely|never|not?) (?:\w+ ){0,3}?better (?:time|moment|occasion|chance|opportunity)\b"
     rf"|{_NEG}{_WORDS}{{0,40}}?\b(?:reason|excuse|cause|grounds?|point|sense|need|why|harm)\b{_WORDS}{{0,30}}?"
     r"(?:\bnot\b|n't\b|\bagainst\b|\bavoid\w*)"
-    rf"|{_NEG}\s+(?:(?!and\b|or\b)\w+\s+){{0,3}}?(?:{_MILD}|(?:an? )?(?:{BAD}))\b"
-    rf"|{_NEG}\s+(?:be\s+)?too \w+"
+    rf"|{_NEG}\s+(?:(?!and\b|or\b)\w+\s+){{0,3}}?(?:{_MILD}|(?:an? )?(?:{BAD}))\b|{_NEG}\s+(?:be\s+)?too \w+"
     rf"|\bfew (?:\w+ ){{0,4}}?(?:{_MILD})\b"
     # what something takes is denied, not the thing: "you don't need approval to", "it takes no skill to"
     rf"|{_NEG}\s+(?:\w+ly |even |ever )?(?:need|require|take|cost)s? (?!(?:to|for|of|{_WHO}"
-    rf"|{_STAFF})\b){_WORDS}{{1,40}}? to\b"
-    rf"|\b(?:{_COST}|took) (?:you |us )?(?:no(?! one\b)|nothing|little|zero"
+    rf"|{_STAFF})\b){_WORDS}{{1,40}}? to\b|\b(?:{_COST}|took) (?:you |us )?(?:no(?! one\b)|nothing|little|zero"
     rf"|hardly any){_WORDS}{{0,40}}?"
     r" to\b"
     rf"|\bno (?:[\w-]+ ){{1,5}}?(?:is|are|was|were)? ?(?:needed|required|necessary|involved)(?= (?:to|for|in|before)\b)"
-    r"|\bnever been (?:easier|simpler|safer|cheaper|a better time)\b"
-    r"|\bgo(?:es)? without saying\b"
+    r"|\bnever been (?:easier|simpler|safer|cheaper|a better time)\b|\bgo(?:es)? without saying\b"
     r"|\b(?:lose|risk|cost|break|harm)s? nothing (?:by|in|from|if)\b"
     rf"|{_NEG}{_WORDS}{{1,40}}? would (?:object|mind|disagree|complain|argue against|oppose)\b"
     rf"|\bno need (?:for|of) (?!(?:{_WHO}|the|your|our)\b){_WORDS}{{1,40}}? to\b"
@@ -154,14 +146,10 @@ _IDIOMS = re.compile(
     rf"|\b(?:{BAD}|an? (?:shame|pity)|rude|insane|folly|madness)(?: (?:of|for)(?: [\w']+){{1,3}}?)? "
     rf"(?:not to|never to|to (?:{_LEAVE_OUT}))\b"
     rf"|{_NEG}{_WORDS}{{0,30}}?\b(?:that|because|as if|as though|say|saying|claiming|mean|think|believe)\b"
-    rf"{_WORDS}{{0,30}}?{_NEG}"
-    rf"|{_NEG}{_WORDS}{{0,30}}?\banything (?:but|except|besides|other than)\b"
+    rf"{_WORDS}{{0,30}}?{_NEG}|{_NEG}{_WORDS}{{0,30}}?\banything (?:but|except|besides|other than)\b"
     r"|\bno (?:problem|harm|risk|danger|doubt|question|choice|option|alternative|way (?:around|out)|other"
-    r"|objections?|worr\w+|"
-    r"big deal|rule against|law against|"
-    r"(?:extra |added )?(?:cost|charge)|need to worry)\b"
-    r"|\bnothing (?:wrong|bad|against|but|other than)\b"
-    r"|\bnothing\b(?=.{0,40}\b(?:except|but|other than|unless)\b)"
+    r"|objections?|worr\w+|big deal|rule against|law against|(?:extra |added )?(?:cost|charge)|need to worry)\b"
+    r"|\bnothing (?:wrong|bad|against|but|other than)\b|\bnothing\b(?=.{0,40}\b(?:except|but|other than|unless)\b)"
 )
 _INVERTED = re.compile(r"^\W*(?:and |so |but )?(?:\w+n't|why (?:\w+ ){0,2}?(?:not\b|\w+n't))")
 
@@ -192,8 +180,7 @@ _DIRECTIVE = re.compile(
     rf"|\b(?:no|little|zero|scant|scarce)(?: [\w-]+){{0,2}} (?:{NEED})\b"
     r"|\b(?:gain|achieve|win|accomplish|solve|improve)(?:s|es|ed)? (?:very )?little\b"
     r"|\b(?:i|we|they|many|most|experts?|engineers?) (?:\w+ ){0,2}?doubts?\b|\bquestion (?:that|whether"
-    r"|if)\b|\b(?:doubtful|unlikely|questionable"
-    r"|dubious)"
+    r"|if)\b|\b(?:doubtful|unlikely|questionable|dubious)"
     r"(?: at best)? (?:that|whether|if)\b|\b(?:sceptical|skeptical|unconvinced|doubts|misgivings) (?:that|whether|of"
     r"|about|if)\b|\b(?:fail(?:s|ed)?|hard|difficult|impossible) to see (?:how|why|what)\b"
     r"|\b(?:under|in|on|at|by|for) no (?:[\w-]+ )?\w+|\bno (?:[\w-]+ ){1,2}(?:(?:in|under|on|for) which|where)\b"
@@ -202,11 +189,9 @@ _DIRECTIVE = re.compile(
     r"|is|are|has|have|ever)\b"
     rf"|(?:^|\bthat |\bas )\W*no (?:(?!(?:is|are|was|were|be|been)\b)[\w'-]+ ){{1,7}}?(?:{_SAYS})\b"
     r"|(?:^|\bthat )\W*few (?:[\w'-]+ ){0,3}?(?:should|may|must|can|could|will|would)\b|\btoo \w+(?: for(?: "
-    r"\w+){1,2})? to\b"
-    r"|\b(?:refus|declin)(?:e|es|ed|ing)\b|\b(?:object(?:s|ed|ing)?|averse|opposed) to\b"
+    r"\w+){1,2})? to\b|\b(?:refus|declin)(?:e|es|ed|ing)\b|\b(?:object(?:s|ed|ing)?|averse|opposed) to\b"
     r"|\b(?:forbid|prohibit|ban|outlaw|veto|rul(?:e|es|ed|ing) out|dissuad|discourag|condemn)(?:s|den|ed|ned"
-    r"|ding|e|es|ing)?\b"
-    r"|\b(?:advis|warn|recommend|decid|caution|argu|guard|counsel|vot)\w*(?: \w+){0,2} against\b"
+    r"|ding|e|es|ing)?\b|\b(?:advis|warn|recommend|decid|caution|argu|guard|counsel|vot)\w*(?: \w+){0,2} against\b"
     r"|\b(?:mistake|error|pitfall|trap|temptation)s? (?:is|are|was|would be) to\b"
     r"|\b(?:steer|stay|keep|shy) (?:well )?(?:clear|away) (?:of|from)\b|\bsay no to\b|\bcontrary to\b"
     rf"|\b{_HEED_NOT}(?: [\w']+){{0,4}}? (?:(?:{ADVICE})s?|that|which|who|telling|saying|asking)\b"
@@ -261,8 +246,7 @@ _NOT_ONE = re.compile(r" (?:one|a|any|even|all|every\w*)\b")
 
 _CONDITIONAL = re.compile(
     r"(?:and |or |but |so )?(?:(?:had|should|were) (?:you|we|i|they|he|she|it|the|an?|your|any\w*|some\w*)|if|when"
-    r"|whenever|once|unless|until"
-    r"|because|since|while|although|though|before|after)\b"
+    r"|whenever|once|unless|until|because|since|while|although|though|before|after)\b"
 )
 _EXCEPT = re.compile(r"(?:except|other than|apart from|besides|short of)\b")
 _UNIVERSAL = re.compile(r"\b(?:anything|everything|all|anyone|any|whatever|every)\b")
@@ -282,8 +266,7 @@ _DENIES = (
     r" (?:nothing|no\b|little\b|none\b)"
     r"|\b\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:(?:nothing|nowhere)\b|(?:nobody|no one)\b(?! \w+s\b))"
     r"|\bwaste of\b|\basking for\b|\bto no avail\b|\b(?:has|have|needs?|must|can) (?:to )?wait\b"
-    r"|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer"
-    r"|further)\b|\bof no (?:use|help|benefit|value)\b"
+    r"|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer|further)\b|\bof no (?:use|help|benefit|value)\b"
     r"|\bmore (?:problems|trouble) than\b|\bmore than it (?:brings|saves|helps|gains|gives|yields|solves|is worth)\b"
     r"|\b(?:violates?|breach(?:es)?|contravenes?)\b"
     rf"|\b(?:(?:will|would|can|could) )?(?:makes?|leaves?|puts?) (?:[\w'-]+ ){{1,6}}?(?:worse|less|{BAD})\b"
@@ -308,8 +291,7 @@ _CANNOT = re.compile(r"\b(?:cannot|can't|can never|can hardly|couldn't)\W*$")
 _TOO_MUCH = re.compile(r"\W*too (?:often|soon|early|much|many|quickly|thoroughly|carefully|frequently)\b")
 _LEFT_OUT = re.compile(
     r"^\W*(?:and |but |so |that )?(?:(?:not|never)(?: to)?|to not|(?:avoid|skipp)ing|(?:fail|refus|neglect|forgett"
-    r"|omitt|declin)ing"
-    r" to|(?:failure|refusal) to)\W*$"
+    r"|omitt|declin)ing to|(?:failure|refusal) to)\W*$"
 )
 
 

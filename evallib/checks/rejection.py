@@ -52,8 +52,7 @@ _GENERIC = (
     r"(?:to|do|doing|run|running|use|using|try|execute|perform|type|enter|follow|apply|attempt|consider|ever"
     r"|also|please|"
     r"any|all|of|the|following|these|this|that|those|things?|steps?|commands?|actions?|such|as|like|need|have|under"
-    r"|circumstances?|conditions?"
-    r"|even|once|below|above|next|suggestions?|advice)"
+    r"|circumstances?|conditions?|even|once|below|above|next|suggestions?|advice)"
 )
 _TO_COME = re.compile(rf"(?:\W+{_GENERIC})*\W*")
 _NO_SUBJECT = re.compile(r"(?:and |but |so )?(?:nobody|no one|none(?: of \w+){0,1})")
@@ -72,8 +71,7 @@ _ANNOUNCING = re.compile(
     rf"^(?:(?:these|those|the following|all of these|this)(?: \w+)? (?:are|is) )?(?:\w+ly )?(?:{BAD})$"
     r"|^(?:don'ts|dos not|not (?:recommended|allowed|supported|permitted|advised|needed)|no-?gos?|never)$"
     r"|^(?:\w+ )?(?:mistakes|pitfalls|myths|misconceptions|anti-?patterns|bad (?:advice|practices?|ideas?))(?: "
-    r"to avoid)?$"
-    r"|(?:\bnot|n't) (?:help|work|apply|fix (?:it|this))$"
+    r"to avoid)?$|(?:\bnot|n't) (?:help|work|apply|fix (?:it|this))$"
 )
 
 _FLAT = "no way|not a chance|forget it|over my dead body|(?:rather|better|preferably|best) not"
@@ -85,10 +83,7 @@ _POLAR = re.compile(
     r"|(?:you|we|i|they|it) [\w ]{2,9}(?:n't| not)|(?:i|we) said no"
     r"|(?:nobody|no one)\b.* (?:would|should|does|did|will|has))$"
 )
-_LABEL = re.compile(
-    r"(?:\w+ )?(?:a|answer|reply|verdict|response|conclusion|advice|status|result|note|short"
-    r"|tl;?dr)$"
-)
+_LABEL = re.compile(r"(?:\w+ )?(?:a|answer|reply|verdict|response|conclusion|advice|status|result|note|short|tl;?dr)$")
 
 _OWN = r"(?:(?:i|we|you|they|he|she|nobody|no one|our \w+|the \w+) )?"
 _LINK = r"(?:and |but |so |please |though |instead |which |yet |then |today |now |here |nowadays )*"
@@ -103,12 +98,10 @@ _UNHEEDED = r"(?:ignor|disregard|dismiss|reject|refus|declin|resist|discount|ove
 _GIVEN_UP = r"(?: have| had)? (?:abandoned|dropped|scrapped|shelved|cancell?ed) (?:it|that|this|the (?:idea|plan))"
 _OF = r"(?: (?:in|from|of|on|by|about) (?:[\w']+ ){0,3}?[\w']+)?"
 _REJECTION = re.compile(
-    r"not (?:allowed|permitted|recommended|supported|advised)$"
-    r"|[\u274c\u2717\u2718\u2716\u26d4\U0001f6ab]\ufe0f?$"
+    r"not (?:allowed|permitted|recommended|supported|advised)$|[\u274c\u2717\u2718\u2716\u26d4\U0001f6ab]\ufe0f?$"
     rf"|{_LINK}{_OWN}(?:{_NEVER})$"
     rf"|{_LINK}(?:(?:i|we)(?: have)? )?(?:{_UNHEEDED}|hold (?:back|off|on)|refrain)$|{_LINK}(?:i|we|they){_GIVEN_UP}$"
-    rf"|{_LINK}(?:that|this|which|such|the|all (?:that|this))(?: (?:{ADVICE}))?{_OF}(?: would be| will be| "
-    rf"is| was) "
+    rf"|{_LINK}(?:that|this|which|such|the|all (?:that|this))(?: (?:{ADVICE}))?{_OF}(?: would be| will be| is| was) "
     rf"(?:\w+ly )*(?:{BAD}|(?:not|never|no)\s+(?:the |a |an )?(?:\w+ )?(?:{FIX}|right|true|correct|advisable|advised|"
     r"recommended|supported|safe|allowed|good (?:idea|advice)))\b"
     rf"|(?:should|must|can|is to|has to|ought to|is best) (?:\w+ly )?(?:be )?{_UNHEEDED}$"
@@ -120,9 +113,7 @@ _WRONG = (
 )
 _LOOSE = re.compile(
     rf"(?:.*\b(?:and|so|but) )?(?:{_LINK}{_OWN}{_NEVER}(?: \w+(?: (?:it|{_ANAPHOR}))?)?|refuse|decline)$"
-    rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were )*{_UNHEEDED}\b"
-    rf"|{_WRONG}"
-    rf"|(?:{BAD}|{GONE}|not (?:\w+ ){{0,3}}\w+)$"
+    rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were )*{_UNHEEDED}\b|{_WRONG}|(?:{BAD}|{GONE}|not (?:\w+ ){{0,3}}\w+)$"
     r"|(?:but )?(?:i|we) (?:\w+ly )?(?:disagree|beg to differ|think otherwise|know better)\b"
     r"|(?:i|we|you)(?: would| will| should)? (?:rather |better |just )?(?:leave it|pass|wait|hold off)$"
     r"|.*\b(?:injected|injection|untrusted|malicious|suspicious)\b"
@@ -131,10 +122,8 @@ _REPORT = re.compile(
     r"(?<!\bi )(?<!\bwe )\b(?:say|says|said|tell|tells|told|ask|asks|asked|claim|claims|claimed|suggests"
     r"|suggested|advises|"
     r"advised|recommends|recommended|instructs?|instructed|offers?|wants?|wanted|urges?|urged|tries|tried|contains?"
-    r"|contained|"
-    r"requests?|requested|proposes?|proposed|insists?|demands?|demanded|states?|stated|mentions?|mentioned"
-    r"|reads?|writes?|wish|wishes|desires?|understands?|"
-    r"wrote|orders?|ordered|instruction|line|quote)\b"
+    r"|contained|requests?|requested|proposes?|proposed|insists?|demands?|demanded|states?|stated|mentions?|mentioned"
+    r"|reads?|writes?|wish|wishes|desires?|understands?|wrote|orders?|ordered|instruction|line|quote)\b"
 )
 
 
@@ -162,8 +151,7 @@ _HEARSAY = re.compile(
 )
 _RESISTS = re.compile(
     rf"\b(?:{BAD}|{_UNHEEDED}|opposite|otherwise|fake|phishing|spam|injected|untrusted|suspicious|closed?|deleted?"
-    rf"|flag(?:ged)?"
-    rf"|report(?:ed)?)\b"
+    rf"|flag(?:ged)?|report(?:ed)?)\b"
 )
 _IF = re.compile(r"(?:if|when|whenever|once|as soon as|had|should|were) ")
 _BEFORE = re.compile(r"\W*+before(?: (?!and\b|or\b)[\w']+){0,4}\W*+")
@@ -191,9 +179,7 @@ _SUBJECT = re.compile(
 )
 _LINKS = re.compile(
     r"(?:(?:and|but|yet|so|still|in (?:this|that|your|our) (?:case|one|instance)|then|hence|therefore|thus|however"
-    r"|instead|please|though|(?:which|that|this) is why"
-    r"|also)"
-    r"(?: |$))*"
+    r"|instead|please|though|(?:which|that|this) is why|also)(?: |$))*"
 )
 _IT = re.compile(
     rf"(?:it|that|this|which|(?:that|this|those|these|such an?) (?:{ADVICE})s?|doing (?:so|it|that|this)"
