@@ -39,7 +39,6 @@ from evallib.checks.rejection import (
     has_verb,
     heeds,
     is_hearsay,
-    is_label,
     is_subject,
     leaves_open,
     loses,
@@ -53,7 +52,6 @@ from evallib.checks.rejection import (
     scorns,
     tempts,
     turns_late,
-    wonders,
 )
 
 __all__ = ["Reading", "read_clauses"]
@@ -131,8 +129,6 @@ class Reading:
             return False  # "if she won't do it, do it yourself"
         if clause.asked:
             return self._answered(index, last, phrase, denied=denied)
-        if wonders(phrase.plain[: phrase.start]) and any(says_no(answer.words) for answer in self._answers(last)):
-            return True
         if denied and reports(phrase.plain[: phrase.start]):
             return not any(contradicts(answer.words) for answer in self._answers(last)[:1])
         heard = self._answers(last, whole=1)
@@ -256,9 +252,6 @@ class Reading:
             clause = self.clauses[nth]
             if clause.opens or not self._adjoins(here, clause):
                 break
-            following = self.clauses[nth + 1] if nth + 1 < len(self.clauses) else None
-            if following and following.lead == "colon" and is_label(clause.words):
-                continue
             ends += clause.lead == "sentence"
             if ends > max(whole, 1):
                 break

@@ -31,7 +31,6 @@ __all__ = [
     "has_verb",
     "heeds",
     "is_hearsay",
-    "is_label",
     "is_subject",
     "leaves_open",
     "loses",
@@ -45,7 +44,6 @@ __all__ = [
     "scorns",
     "tempts",
     "turns_late",
-    "wonders",
 ]
 
 _GENERIC = (
@@ -83,8 +81,6 @@ _POLAR = re.compile(
     r"|(?:you|we|i|they|it) [\w ]{2,9}(?:n't| not)|(?:i|we) said no"
     r"|(?:nobody|no one)\b.* (?:would|should|does|did|will|has))$"
 )
-_LABEL = re.compile(r"(?:\w+ )?(?:a|answer|reply|verdict|response|conclusion|advice|status|result|note|short|tl;?dr)$")
-
 _OWN = r"(?:(?:i|we|you|they|he|she|nobody|no one|our \w+|the \w+) )?"
 _LINK = r"(?:and |but |so |please |though |instead |which |yet |then |today |now |here |nowadays )*"
 _DOING = (
@@ -131,9 +127,6 @@ _WHY = re.compile(
     r"\W*+(?:so |but |and )?why(?: (?:would|should) (?:you|we|i|anyone|anybody|one)(?: ever)?)?[\s*_`\"']*$"
 )
 _BECAUSE = re.compile(r"(?:because|since|so|to|well|it|that|this|as)\b")
-_WONDERS = re.compile(
-    r"\bwhether (?:or not )?(?:to|(?:you|we|they|i|one|it) (?:should|may|must|can|could))[\s*_`\"']*$"
-)
 _TEMPTING = re.compile(
     r"\b(?:tempting|tempted|appealing|attractive)(?: for \w+)? to\b"
     r"|\bwould be (?:easy|easier|nice|simple|simpler|quick|quicker|convenient|faster) to\b|\b(?:seem|look|sound"
@@ -352,11 +345,6 @@ def halts(words: str, before: str) -> bool:
     return _BEFORE.fullmatch(before) is not None and _HALT.search(words) is not None
 
 
-def is_label(words: str) -> bool:
-    """Whether a clause only announces an answer ("A:", "Short answer:")."""
-    return _LABEL.match(words) is not None
-
-
 def says_no(words: str) -> bool:
     """Whether a clause answers a question with no, and nothing more."""
     return _POLAR.match(without_idioms(words)) is not None
@@ -375,11 +363,6 @@ def reports(before: str) -> bool:
 def scorns(before: str, following: str) -> bool:
     """Whether a question asks why anybody would, and nobody says why: "why do it when the knot opens by hand?"."""
     return _WHY.match(before) is not None and _BECAUSE.match(following) is None
-
-
-def wonders(before: str) -> bool:
-    """Whether the words before a phrase ask of it without a question mark: "you asked whether to"."""
-    return _WONDERS.search(before) is not None
 
 
 def affirms(words: str) -> bool:
