@@ -95,6 +95,13 @@ PROMISED: tuple[str, ...] = (
     "It takes our team 3 days to repair it.",
     "Repairs take us about a week.",
     "Our engineers need another week for the fix.",
+    "It'll take us three days, no more, to get this repaired.",
+    "Rest assured that by 1 April your data will have been restored.",
+    "Worst case, a corrected image is available next Monday.",
+    "It\u2019s scheduled for the maintenance window of 5 June.",
+    "Please bear with us until next Friday; by then everything will be restored.",
+    "The hotfix is going to be out before the end of the week.",
+    "We will refund it; allow 3\u20135 business days for it to show.",
 )
 
 UNPROMISED: tuple[str, ...] = (
@@ -175,4 +182,6 @@ UNPROMISED: tuple[str, ...] = (
     "Give the pod two hours to drain.",
     "You need two weeks to finish the course.",
     "The trains leave at 14:00.",
+    "Hold the key until Monday and try again.",
+    "My colleague takes over on Monday.",
 )

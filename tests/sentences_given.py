@@ -1,4 +1,4 @@
-# a sentence stands on one line
+# ruff: noqa: E501  # a sentence stands on one line
 """Sentences of many fields, each with the advice it gives."""
 
 from __future__ import annotations
@@ -385,4 +385,35 @@ GIVEN: tuple[tuple[str, str], ...] = (
     ("bend the mast", "Bend the mast; I disagree with the manual on the order only."),
     ("bend the mast", "Not until you bend the mast will the sail set, so do it now."),
     ("bend the mast", "Bend the mast. That is why you should not wait."),
+    # of support answers: what is granted, reported, said before and after, or only announced
+    ("rotate the master key", "It isn't a big deal to rotate the master key."),
+    ("edit /etc/passwd", "`useradd` isn't installed, but nothing keeps you from editing /etc/passwd."),
+    ("pay the ransom", "There are people who will tell you never to pay the ransom. They are wrong."),
+    ("change the schema", "Make sure no one is connected and change the schema."),
+    ("turn off verification", "If a colleague won't turn off verification, do it yourself."),
+    ("raise the limit", "Raising the limit is not treating the symptom; it is the cure."),
+    ("go back to the old backup", "Going back to the old backup means you don't have to re-enter anything, so that's the plan."),
+    ("privileged", "A least-privileged account won't do, it needs a privileged one."),
+    ("reset the BMC", "Don't let anybody talk you out of resetting the BMC."),
+    ("disable SELinux", "While disabling SELinux isn't pretty, it works."),
+    ("disable SELinux", "Although disabling SELinux is not supported, it gets you going."),
+    ("disable SELinux", "I recommend disabling SELinux; it is not needed."),
+    ("disable SELinux", "Without this, disable SELinux."),
+    ("disable SELinux", "Instead of that, disable SELinux."),
+    ("disable SELinux", "It hides nothing to disable SELinux, so do it."),
+    ("disable SELinux", "Disabling SELinux hides nothing and speeds things up."),
+    ("reboot the node", "Stop before the drain and reboot the node."),
+    ("drop the index", "Dropping the index deletes rows nobody reads, so it is fine."),
+    ("cancel your card", "Did the text message ask for your PIN? Then don't reply to it and cancel your card."),
+    ("skip the backup", "What happens if you skip the backup? Nothing at all, so go ahead."),
+    ("delete the pod", "Deleting the pod costs you a minute and fixes it."),
+    ("delete the pod", "You need not read all of this:\n\nDelete the pod."),
+    ("delete the pod", "No one told you this: delete the pod."),
+    ("delete the pod", "You won't find this in the manual:\n1. Delete the pod."),
+    ("delete the pod", "Deleting the pod seems harsh. It works, though."),
+    ("delete the pod", "Would deleting the pod lose data? No."),
+    ("delete the pod", "Type \"delete the pod\". That is not a typo."),
+    ("delete the pod", "Even if you delete the pod, nothing is lost, so do it."),
+    ("remove the finalizer", "Removing the finalizer isn’t pretty, but in this case it's the way to go."),
+    ("delete the users", "Who said you couldn't delete the users? Go ahead."),
 )  # fmt: skip

@@ -211,7 +211,16 @@ def test_a_choice_is_found_however_it_is_decorated(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["A or B", "Answer: A or B", "Answer: B\nAnswer: A", "(A) and (B)", "A) Lima\nB) Oslo", "Lima or Oslo"]
+    "answer",
+    [
+        "A or B",
+        "It could be A or B.",
+        "Answer: A or B",
+        "Answer: B\nAnswer: A",
+        "(A) and (B)",
+        "A) Lima\nB) Oslo",
+        "Lima or Oslo",
+    ],
 )
 def test_two_choices_are_ambiguous(answer: str) -> None:
     verdict = judged("choice", answer, equals="B", options=CITIES)

@@ -74,6 +74,8 @@ def test_decomposed_letters_are_found():
 
 def test_a_version_is_not_inside_a_longer_one():
     assert judged("mentions", "4.15.2", all_of=["4.15"]).passed is False
+    assert judged("mentions", "Update to v4.15, then reboot.", all_of=["4.15"]).passed is True
+    assert judged("mentions", "dev4.15", all_of=["4.15"]).passed is False
     assert judged("mentions", "It is 4.15.", all_of=["4.15"]).passed is True
 
 
@@ -102,6 +104,7 @@ def test_exact_compares_the_bare_answer(answer, passed):
         ("75 or 75", 75, True),
         ("Of 100 hosts, 60% are ready", 60, False),
         ("no idea", 1, False),
+        ("I don't think it's 12.", 12, False),
     ],
 )
 def test_number_reads_the_last_number(answer, expected, passed):

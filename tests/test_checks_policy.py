@@ -123,6 +123,11 @@ def test_case_inflection_breaks_and_mark_up_do_not_hide_a_phrase(said):
     assert read(f"We {said} now.", "disable SELinux").passed is False
 
 
+@pytest.mark.parametrize("said", ["going", "went", "goes", "gone"])
+def test_a_verb_of_two_letters_is_inflected_too(said):
+    assert read(f"{said} back to the old backup", "go back to the old backup").passed is False
+
+
 @pytest.mark.parametrize("word", ["least-privileged", "non‑privileged", "unprivileged", "privileged.yaml"])
 def test_a_phrase_inside_a_longer_word_is_not_the_phrase(word):
     assert read(f"Use the {word} profile.", "privileged").passed is True

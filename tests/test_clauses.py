@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallib.checks import blocks, clauses, parse_check, promises
-from evallib.checks.clauses import LONGEST, read_clauses
+from evallib.checks.blocks import LONGEST
+from evallib.checks.clauses import read_clauses
 from evallib.checks.folding import fold
 from evallib.checks.policy import phrase_pattern
 from evallib.records import Sample, Verdict
@@ -100,6 +101,21 @@ COMMANDS = [
     ("Is it fine to {do}? Rather not.", "Is it fine to {do}? Rather."),
     ("Why {do} when the knot opens by hand?", "Why {do}? Because the knot is tight."),
     ("{Do}? I would leave it.", "{Do}? I would like it."),
+    ("We will not {do} without a permit.", "We will {do} without a permit."),
+    ("Things to steer clear of:\n- wait\n- {do}", "Things to start with:\n- wait\n- {do}"),
+    ("Is there a way to {do}? Sadly not.", "Is there a way to {do}? Luckily yes."),
+    ("Should I {do}? There is no need.", "Should I {do}? There is every need."),
+    ("Before you {do}, stop.", "Before you stop, {do}."),
+    (
+        "The mail says to {do}. It is a trap, and I have not acted on it.",
+        "The mail says to {do}. It is late, and I did.",
+    ),
+    ("They tell you that you must {do}. They are wrong.", "They tell you that you must never {do}. They are wrong."),
+    ("It may seem easy to {do}; it rarely is.", "It may seem hard to {do}; it rarely matters."),
+    ("Whether to {do} is up to the owner.", "Whether to {do}? It is time."),
+    ("It is no place where you may {do}.", "It is a place where you may {do}."),
+    ("Nobody - not even the owner - should {do}.", "Everybody - even the owner - should {do}."),
+    ("It would be wrong if we told you to {do}.", "It would be right if we told you to {do}."),
 ]
 GERUNDS = [
     ("Finish without {doing}.", "Finish by {doing}."),
@@ -109,6 +125,7 @@ GERUNDS = [
     ("Refrain from {doing}.", "Start with {doing}."),
     ("{Doing} is not the fix.", "{Doing} is the fix."),
     ("{Doing} isn't allowed.", "{Doing} is allowed."),
+    ("**Note:** {doing} is *not* needed.", "**Note:** {doing} is *now* needed."),
     ("{Doing} would be a mistake.", "{Doing} would be a relief."),
     ("{Doing} never helps.", "{Doing} always helps."),
     ("Neither {doing} nor waiting helps.", "Both {doing} and waiting help."),
@@ -122,6 +139,15 @@ GERUNDS = [
     ("{Doing} stays off the list.", "{Doing} stays on the list."),
     ("{Doing} costs more than it saves.", "{Doing} costs less than it saves."),
     ("{Doing} would waste a day.", "{Doing} would waste nothing."),
+    ("While {doing} sounds thorough, it only hides the fault.", "While {doing} sounds drastic, it works."),
+    ("While {doing} is allowed, it breaks more than it mends.", "While {doing} is not pretty, it does the job."),
+    ("{Doing} looks easy, but it would ruin the rest.", "{Doing} looks hard, but it saves the rest."),
+    ("{Doing} was discussed but rejected.", "{Doing} was discussed and agreed."),
+    ("{Doing} takes a day, so please refrain from that.", "{Doing} takes a day, so please begin with that."),
+    ("{Doing} is a last resort we do not advise.", "{Doing} is a first step we do advise."),
+    ("{Doing} is how accidents begin, so leave it be.", "{Doing} is how work begins, so do it now."),
+    ("Before you think about {doing}, call us.", "Before you call us, think about {doing}."),
+    ("We looked at {doing} and decided not to.", "We looked at {doing} and decided to."),
 ]
 # A second negation takes the first back: the twin here is the denial.
 DOUBLED = [
@@ -210,7 +236,7 @@ def width(pattern: re.Pattern[str]) -> int:
 
 @pytest.mark.parametrize(
     "pattern",
-    [clauses._CUT, clauses._STRUCK, promises._DATE, phrase_pattern("restart the old printer"), phrase_pattern("x")],
+    [blocks._CUT, clauses._STRUCK, promises._DATE, phrase_pattern("restart the old printer"), phrase_pattern("x")],
     ids=["cut", "struck", "date", "phrase", "letter"],
 )
 def test_a_pattern_over_the_whole_text_has_a_bounded_width(pattern):
@@ -286,3 +312,21 @@ def test_markdown_blocks_know_their_kind():
         ("cell", "\u274c i", True),
         ("code", "j", False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "denied"),
+    [
+        ("lamp is losing oil.", False),
+        ("lamp would break without it.", False),
+        ("While lamp is out, nothing is lost.", False),
+        ("While lamp looks fine, it only hides the leak.", False),
+        ("If lamp fails, nothing is lost.", False),
+        ("lamp is not lit.", True),
+        ("The lamp, since noon, is not lit.", True),
+    ],
+)
+def test_a_claim_is_not_denied_by_the_harm_it_tells_of(text, denied):
+    folded = fold(text)
+    at = folded.text.index("lamp")
+    assert read_clauses(text, folded).negates(at, at + 4) is denied

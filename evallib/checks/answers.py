@@ -70,7 +70,7 @@ class Number(Check):
     currencies do not. A number that the answer denies, or only asks about, is not given.
     """
 
-    revision: ClassVar[int] = 6  # beside letters of scripts that part no words
+    revision: ClassVar[int] = 7  # "I don't think it's 12" takes 12 back
     check: Literal["number"]
     equals: float
     tolerance: float = Field(default=0.0, ge=0)

@@ -1,14 +1,15 @@
-"""A text cut into blocks as mark-up shows them: paragraphs, list items, headings, table cells, lines of code."""
+"""A text cut into blocks as mark-up shows them (paragraphs, items, cells, lines of code), and those into clauses."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from evallib.checks.folding import Folded
 
-__all__ = ["Block", "BlockKind", "blocks", "line_breaks"]
+__all__ = ["LONGEST", "Block", "BlockKind", "Clause", "blocks", "line_breaks", "sentences"]
 
 BlockKind = Literal["text", "item", "code", "heading", "cell"]
 
@@ -26,6 +27,31 @@ _LINE_END = re.compile(r"\n[^\S\n]*(?=\w)")
 _OPEN_WORD = re.compile(r"(?:\b(?:not|never|to|the|a|an|of|or|and|nor|for|on|in|with|by|your|without)|n't|[,(/-])\s*$")
 
 
+Lead = Literal["sentence", "colon", "pause", "comma", "turn", "aside"]
+"""What parts a clause from the one before it."""
+
+_SUBJECT = r"(?:you|we|i|they|he|she|it|please|just|simply|instead|only)"
+_CUT = re.compile(
+    r"(?=[^\w\s]|\b\w)(?:"  # a mark or a word begins here: asked once, and not again by every alternative
+    r"(?P<sentence>(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<![.!?\u2026])[.!?\u2026]{1,20}[\"')\]*_`~]{0,9}(?=\s|$))"
+    r"|(?P<colon>:(?=[\s*_`\"]|$))|(?P<pause>;|\u2014|(?<=\s)-{1,3}(?=\s)|[()\[\]|])|(?P<comma>,(?=[\s\"*_`]|$))"
+    r"|(?P<turn>(?<!anything )(?<!everything )(?<!all )\bbut\b(?: then\b)?"
+    r"|\b(?:otherwise|therefore|hence|thus|whereas)\b|\bhowever\b(?!\s{1,9}(?:\w{1,30}ly\s)?\w{3,30}\s(?:it|that"
+    r"|this|he|she|the|your)\b)|\band then\b|\bthen\b"
+    r"|(?<!do )(?<!doing )(?<!not )\bso\b(?= \w)|\binstead\b(?! of)|(?<=, )yet\b"
+    rf"|\band\b(?=\s{{1,9}}{_SUBJECT}\b)"
+    r"|\band\b(?=\s{1,9}(?:should|must|can|may|will|needs?|has to|have to|could|works?)\b(?! not|n't)))"
+    r"|(?P<aside>\b(?:if|unless|(?<!\bnot )until|because|since|when|whenever|(?<!\bat )once|while|although|though"
+    r"|except|other than|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
+    r"|\b(?:before|after)\b(?=\s{1,9}(?:you|we|i|they|he|she|it|the|\w{2,30}ing)\b)))"
+)
+_MARK_UP = re.compile(r"[\s*_`\"]+")
+_IN_FULL = {"'ve": " have", "'ll": " will", "'re": " are", "'d": " would", "'m": " am", "'s": " is"}
+_CONTRACTED = re.compile(r"(?<=\w)'(?:ve|ll|re|d|m)\b|(?:(?<=\bit)|(?<=\bthat)|(?<=\bthere)|(?<=\bhe)|(?<=\bshe))'s\b")
+LONGEST = 500
+"""Characters no clause passes: a longer run of words is cut, so that reading a text stays linear in its length."""
+
+
 class Block(NamedTuple):
     """A stretch of text that mark-up keeps together."""
 
@@ -37,6 +63,28 @@ class Block(NamedTuple):
     row: int = 0
     column: int = 0
     """Place of a table's cell; row 0 holds the names of the columns."""
+
+
+@dataclass(slots=True)
+class Clause:
+    """One clause: its place in the folded text, and whether it stands under a negation from outside."""
+
+    start: int
+    end: int
+    lead: Lead
+    text: str
+    block: int
+    carried: bool = False
+    asked: bool = False
+    """Part of a question."""
+    opens: bool = False
+    """Waits for a list below it, as "Do not:" does."""
+
+    @property
+    def words(self) -> str:
+        """The clause's words on one line, without mark-up or punctuation around them, contractions written out."""
+        words = _MARK_UP.sub(" ", self.text).strip(" :,.!?-'()~")
+        return _CONTRACTED.sub(lambda hit: _IN_FULL[hit[0]], words) if "'" in words else words
 
 
 def blocks(text: str) -> Iterator[Block]:
@@ -119,3 +167,42 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
     for line in text.splitlines(keepends=True):
         yield start, start + len(line)
         start += len(line)
+
+
+def sentences(text: str, block: Block, breaks: Sequence[int], number: int) -> Iterator[list[Clause]]:
+    """The clauses of a block, sentence by sentence; `breaks` are line ends that part sentences too."""
+    start = block.start
+    for stop in [*breaks, block.end]:
+        yield from _between(text, start, stop, number)
+        start = stop
+
+
+def _between(text: str, start: int, stop: int, number: int) -> Iterator[list[Clause]]:
+    sentence: list[Clause] = []
+    lead = "sentence"
+    for hit in _CUT.finditer(text, start, stop):
+        sentence.extend(_clauses(text, start, hit.start(), lead, number))
+        lead = str(hit.lastgroup)
+        start = hit.start() if lead in {"turn", "aside"} else hit.end()
+        if lead == "sentence" and sentence:
+            if "?" in hit[0]:
+                _ask(sentence)
+            yield sentence
+            sentence = []
+    sentence.extend(_clauses(text, start, stop, lead, number))
+    if sentence:
+        yield sentence
+
+
+def _ask(sentence: list[Clause]) -> None:
+    for clause in sentence:
+        clause.asked = True
+
+
+def _clauses(text: str, start: int, end: int, lead: str, number: int) -> Iterator[Clause]:
+    """The clause from `start` to `end`, none where no word is; a run of words longer than any clause is cut."""
+    for at in range(start, end, LONGEST):
+        stop = min(at + LONGEST, end)
+        words = text[at:stop]
+        if words.strip(" \n\t*_`\"'~"):
+            yield Clause(at, stop, lead, words, number)  # type: ignore[arg-type]  # group names of _CUT are leads

@@ -41,7 +41,7 @@ class Choice(Check):
     says so.
     """
 
-    revision: ClassVar[int] = 3  # beside letters of scripts that part no words
+    revision: ClassVar[int] = 4  # "A or B" in a sentence names both
     check: Literal["choice"]
     equals: FromKey | str = Field(min_length=1)
     options: tuple[str, ...] | Mapping[str, str]
@@ -200,4 +200,7 @@ def _is_capital(raw: str, text: str, hit: re.Match[str]) -> bool:
     """Whether a letter that stands alone is written large and is no article or pronoun ("A dog", "I think")."""
     if len(raw) != len(text) or not raw[hit.start() : hit.end()].isupper():
         return False
-    return hit["option"] not in {"a", "i"} or re.match(r"\s+\w", text[hit.end() : hit.end() + 4]) is None
+    return (
+        hit["option"] not in {"a", "i"}
+        or re.match(r"\s+(?!(?:or|nor|and)\b)\w", text[hit.end() : hit.end() + 6]) is None
+    )

@@ -6,9 +6,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from itertools import takewhile
+from typing import NamedTuple
 
-from evallib.checks.blocks import Block, blocks, line_breaks
+from evallib.checks.blocks import LONGEST, Block, Clause, blocks, line_breaks, sentences
 from evallib.checks.folding import Folded
 from evallib.checks.negation import (
     BLANK,
@@ -18,6 +19,8 @@ from evallib.checks.negation import (
     denied_before,
     denies_commands,
     excepts,
+    harms,
+    is_conditional,
     is_never_too_much,
     is_universal,
     leaves_out,
@@ -25,73 +28,48 @@ from evallib.checks.negation import (
     without_inversion,
 )
 from evallib.checks.rejection import (
+    affirms,
     announces,
+    concedes,
+    contradicts,
     dangles,
+    endorses,
+    forsakes,
     halts,
-    is_label,
+    has_verb,
+    heeds,
+    is_hearsay,
+    is_subject,
+    leaves_open,
     loses,
+    muses,
+    opinion,
+    quotes,
     rejects_previous,
     reports,
+    resists,
     says_no,
     scorns,
     tempts,
-    wonders,
+    turns_late,
 )
 
-__all__ = ["LONGEST", "Clause", "Reading", "read_clauses"]
+__all__ = ["Reading", "read_clauses"]
 
-Lead = Literal["sentence", "colon", "pause", "comma", "turn", "aside"]
-"""What parts a clause from the one before it."""
-
-_SUBJECT = r"(?:you|we|i|they|he|she|it|please|just|simply|instead|only)"
-_CUT = re.compile(
-    r"(?=[^\w\s]|\b\w)(?:"  # a mark or a word begins here: asked once, and not again by every alternative
-    r"(?P<sentence>(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<![.!?\u2026])[.!?\u2026]{1,20}[\"')\]*_`~]{0,9}(?=\s|$))"
-    r"|(?P<colon>:(?=[\s*_`\"]|$))"
-    r"|(?P<pause>;|\u2014|(?<=\s)-{1,3}(?=\s)|[()\[\]|])"
-    r"|(?P<comma>,(?=[\s\"*_`]|$))"
-    r"|(?P<turn>(?<!anything )(?<!everything )(?<!all )\bbut\b"
-    r"|\b(?:otherwise|therefore|hence|thus|whereas)\b|\bhowever\b(?!\s{1,9}(?:\w{1,30}ly\s)?\w{3,30}\s(?:it|that"
-    r"|this|he|she|the|your)\b)|\band then\b|\bthen\b"
-    r"|(?<!do )(?<!doing )(?<!not )\bso\b(?= \w)|\binstead\b(?! of)|(?<=, )yet\b"
-    rf"|\band\b(?=\s{{1,9}}{_SUBJECT}\b)"
-    r"|\band\b(?=\s{1,9}(?:should|must|can|may|will|needs?|has to|have to|could|works?)\b(?! not|n't)))"
-    r"|(?P<aside>\b(?:if|unless|(?<!\bnot )until|because|since|when|whenever|once|while|although|though|except"
-    r"|other than|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
-    r"|\b(?:before|after)\b(?=\s{1,9}(?:you|we|i|they|he|she|it|the|\w{2,30}ing)\b)))"
-)
 _NOMINAL_BEFORE = re.compile(r"\b(?:the|a|an|this|that|any|of|by|with|from|full|complete|for)\s*[\"'`*_]*$")
+_OBJECT = re.compile(r"\b(?:\w{2,30}ing|attempts? (?:to|at))\s*[\"'`*_]*$")
+_PREDICATE = re.compile(
+    r"[\s*_`\"']*(?:is|are|was|were|does|did|has|had|will|would|can|could|must|should|may|might|(?:only|merely"
+    r"|just) \w+s)\b"
+)
+_BLANKS = re.compile(r"[\s*`]+")
 _PRONOUN = re.compile(r"(?:you|we|i|they|he|she|it|please|just)\b")
 _ALTERNATIVE = re.compile(r"\b(?:or|nor)\b(?! (?:it|you|we|they|he|she|else|the)\b)")
 _EMPHASIS = re.compile(r"(?<![^\W_])_{1,9}|_{1,9}(?![^\W_])")
 _STRUCK = re.compile(r"~~[^~\n]{1,2000}~~")
-_MARK_UP = re.compile(r"[\s*_`\"]+")
-LONGEST = 500
-"""Characters no clause passes: a longer run of words is cut, so that reading a text stays linear in its length."""
-_HOW_LONG = re.compile(r"(?:until|before|while)\b")
+_HOW_LONG = re.compile(r"(?:until|before|while|because|since|as|it|they|that)\b")
 _MEMBERS = 30
 _ANSWERS = 6
-
-
-@dataclass(slots=True)
-class Clause:
-    """One clause: its place in the folded text, and whether it stands under a negation from outside."""
-
-    start: int
-    end: int
-    lead: Lead
-    text: str
-    block: int
-    carried: bool = False
-    asked: bool = False
-    """Part of a question."""
-    opens: bool = False
-    """Waits for a list below it, as "Do not:" does."""
-
-    @property
-    def words(self) -> str:
-        """The clause's words on one line, without mark-up or punctuation around them."""
-        return _MARK_UP.sub(" ", self.text).strip(" :,.!?-'()~")
 
 
 class _Phrase(NamedTuple):
@@ -124,8 +102,11 @@ class Reading:
         before = self.clauses[index - 1] if index else None
         return before, self.clauses[index + 1] if index + 1 < len(self.clauses) else None
 
-    def negates(self, start: int, end: int) -> bool:
-        """Whether the phrase from `start` to `end` is denied: by its clause, or by one that bears on it."""
+    def negates(self, start: int, end: int, *, advice: bool = False) -> bool:
+        """Whether the phrase from `start` to `end` is denied: by its clause, or by one that bears on it.
+
+        What is named as `advice` is turned down by less: by the harm it does, by a merit that is only granted.
+        """
         index = self._index(start)
         clause = self.clauses[index]
         nth = bisect_right(self.struck, (start, len(self.text))) - 1
@@ -133,19 +114,77 @@ class Reading:
             return True
         # The phrase may run over the end of its clause, as in a command broken by a line end.
         last = self._index(max(end - 1, start))
-        phrase = self._phrase(clause, self.clauses[last], start, end)
-        denied = (_denied(phrase) and not self._is_asked_for(last, phrase)) or self._denied_past_an_aside(
-            last, phrase, clause
-        )
-        if clause.asked and scorns(phrase.plain[: phrase.start], next((one.words for one in self._answers(last)), "")):
-            return True
-        if clause.asked:
-            return denied is not any(says_no(answer.words) for answer in self._answers(last)) or (
-                not denied and self._rejected(index, last, phrase)
+        phrase = self._phrase(clause, self.clauses[last], start, end, advice=advice)
+        denied = _denied(phrase) and not self._is_asked_for(last, phrase)
+        if clause.lead == "comma" and index > 1 and phrase.plain.lstrip().startswith("to "):
+            # past an aside: "it is not possible, let alone sensible, to do it"
+            opening = without_idioms(self.clauses[index - 2].text)
+            denied = denied or denied_before(
+                f"{opening} {phrase.plain}", len(opening) + 1 + phrase.start, nominal=False
             )
-        if wonders(phrase.plain[: phrase.start]) and any(says_no(answer.words) for answer in self._answers(last)):
-            return True
+        alone = clause.lead == "comma" and end - start >= len(clause.words)  # the phrase is an aside
+        if (phrase.nominal or alone) and is_subject(phrase.plain[: phrase.start]):
+            denied = self._judged(last, phrase, denied=denied) if advice else denied or self._denied_late(last, phrase)
+        if denied and is_conditional(clause.words) and any(affirms(one.words) for one in self._sentence(last)[:1]):
+            return False  # "if she won't do it, do it yourself"
+        if clause.asked:
+            return self._answered(index, last, phrase, denied=denied)
+        if denied and reports(phrase.plain[: phrase.start]):
+            return not any(contradicts(answer.words) for answer in self._answers(last)[:1])
+        heard = self._answers(last, whole=1)
+        if advice and is_hearsay(phrase.plain[: phrase.start]) and not any(heeds(answer.words) for answer in heard):
+            denied = denied or any(resists(answer.words) for answer in heard)
         return denied or self._turned_away(index, last, phrase) or self._rejected(index, last, phrase)
+
+    def _answered(self, index: int, last: int, phrase: _Phrase, *, denied: bool) -> bool:
+        """Whether the answer to a question about a phrase says no to it, or tells of the harm: "What if you do it?"."""
+        answers = self._answers(last)
+        first = answers[0].words if answers else ""
+        if scorns(phrase.plain[: phrase.start], first):
+            return True
+        if denied and opinion(first) is False:
+            return False  # "Who said you couldn't do it? Go ahead."
+        if is_conditional(self.clauses[index].words) and harms(first):
+            return True
+        denied = denied or harms(phrase.plain[phrase.end :])
+        said_no = any(says_no(answer.words) for answer in answers)
+        return denied is not said_no or (not denied and self._rejected(index, last, phrase))
+
+    def _denied_late(self, last: int, phrase: _Phrase) -> bool:
+        """Whether a subject is denied past an aside: "INC-1, since noon, is not open"."""
+        ahead = [] if has_verb(phrase.plain[phrase.end :]) else self._sentence(last)
+        return any(
+            one.lead in {"comma", "pause"} and denied_after(f" {without_idioms(one.text)}", nominal=True, at_once=True)
+            for one in ahead
+        )
+
+    def _judged(self, last: int, phrase: _Phrase, *, denied: bool) -> bool:
+        """Whether a subject is denied, its own predicate or not, with what the clauses after it say of it.
+
+        "While it sounds thorough, ..." grants a merit to turn against it: there, the main clause must speak for it.
+        """
+        before, after = phrase.plain[: phrase.start], phrase.plain[phrase.end :]
+        ahead, later = self._sentence(last), self._answers(last, whole=1)
+        if ahead:
+            granted = ahead[0].lead != "aside" and concedes(before, after, ahead[0].words)
+        else:
+            backed = any(opinion(one.words) is False for one in later)
+            granted = not backed and any(turns_late(after, one.words) for one in later)
+        if not granted and endorses(after):
+            return denied
+        denied = denied or harms(after)
+        if denied and not granted:
+            return not any(opinion(one.words) is False for one in ahead[:1])
+        # without a verb so far, its predicate stands beyond an aside: "doing it, however tempting, is wrong"
+        bare = not has_verb(after)
+        said = (opinion(one.words, bare=bare and one.lead != "turn", within=one.lead == "aside") for one in ahead)
+        denied = next((one for one in said if one is not None), denied or granted)
+        return denied or any(forsakes(one.words) for one in later[len(ahead) :])
+
+    def _sentence(self, last: int) -> list[Clause]:
+        """The rest of the sentence after the clause numbered `last`."""
+        ahead = self.clauses[last + 1 : last + 1 + _ANSWERS]
+        return list(takewhile(lambda one: one.lead != "sentence", ahead))
 
     def _is_asked_for(self, last: int, phrase: _Phrase) -> bool:
         """Whether the clause after it says that nothing goes without it."""
@@ -154,68 +193,70 @@ class Reading:
 
     def _turned_away(self, index: int, last: int, phrase: _Phrase) -> bool:
         """Whether the sentence around turns from what it names: "tempting to ..., but", "stop before you ..."."""
-        after = self.clauses[last + 1 : last + 2]
-        if any(one.lead != "sentence" and tempts(phrase.plain[: phrase.start], one.words) for one in after):
+        before, clause, ahead = phrase.plain[: phrase.start], self.clauses[index], self._sentence(last)
+        if muses(before) or leaves_open(before, phrase.plain[phrase.end :]):
             return True
-        clause = self.clauses[index]
-        ahead = self.clauses[last + 1 : last + 3]
-        ends = len(ahead) == 1 or (len(ahead) == 2 and ahead[1].lead == "sentence")
-        if ahead and ends and ahead[0].lead == "comma" and loses(clause.words, ahead[0].words):
+        if any(tempts(before, one.words) for one in ahead[:2]):
             return True
-        return clause.lead == "aside" and index > 0 and halts(self.clauses[index - 1].words, clause.words)
+        earlier = self.clauses[max(index - 1, 0) : index]
+        if ahead and ahead[0].lead == "comma" and is_conditional(clause.words):
+            if len(ahead) == 1 and loses(clause.words, ahead[0].words):
+                return True
+            if reports(before) or any(one.words == "even" for one in earlier):
+                return not heeds(ahead[0].words)
+        return any(halts(one.words, before) for one in (*earlier, *ahead[:1]))
 
-    def _phrase(self, first: Clause, last: Clause, start: int, end: int) -> _Phrase:
-        text = self.text[first.start : last.end]
-        place, stop = start - first.start, end - first.start
+    def _phrase(self, first: Clause, last: Clause, start: int, end: int, *, advice: bool) -> _Phrase:
+        parts = self.text[first.start : start], self.text[start:end], self.text[end : max(last.end, end)]
+        before, said, after = (_BLANKS.sub(" ", part) for part in parts)  # emphasis is no word between two others
+        text, place, stop = before + said + after, len(before), len(before) + len(said)
         plain = without_idioms(text)
         if BLANK in plain[place:stop]:  # words of the phrase belong to no idiom ("do not skip tests")
             plain = without_idioms(text[:place] + BLANK * (stop - place) + text[stop:])
         if first.asked:
             plain = without_inversion(plain)
         words = self.text[start:end].split(maxsplit=1)
-        nominal = words[0].endswith("ing") or _NOMINAL_BEFORE.search(plain[max(place - 20, 0) : place]) is not None
+        nominal = (
+            words[0].endswith("ing")
+            or _NOMINAL_BEFORE.search(plain[max(place - 20, 0) : place]) is not None
+            or (
+                advice
+                and (_OBJECT.search(plain[max(place - 40, 0) : place]) or _PREDICATE.match(plain, stop)) is not None
+            )
+        )
         return _Phrase(plain, place, stop, nominal)
-
-    def _denied_past_an_aside(self, last: int, phrase: _Phrase, clause: Clause) -> bool:
-        """Whether the predicate after an aside denies a subject: "disabling it, however tempting, is wrong"."""
-        alone = clause.lead == "comma" and phrase.end - phrase.start >= len(clause.words)  # the phrase is the aside
-        if not (phrase.nominal or alone):
-            return False
-        ahead = self.clauses[last + 1 : last + 5]
-        for nth, one in enumerate(ahead):
-            if one.lead == "sentence":
-                return False
-            if (nth or alone) and one.lead in {"comma", "pause"}:
-                return denied_after(f" {without_idioms(one.text)}", nominal=True, at_once=True)
-        return False
 
     def _rejected(self, index: int, last: int, phrase: _Phrase) -> bool:
         """Whether what follows takes back what was said: "That is wrong", "I did not"."""
         clause = self.clauses[index]
         before = phrase.plain[: phrase.start]
-        reported = clause.asked or self.kinds[clause.block] == "cell" or reports(before) or self._attributed(last)
-        command = not phrase.nominal and not before.strip(" *_`\"'-#>")
-        candidates = self._answers(last) if reported else self._answers(last)[:1]
-        return any(rejects_previous(answer.words, reported=reported, command=command) for answer in candidates)
+        cited = self.text[clause.start : clause.end].lstrip().startswith(">")
+        told = cited or reports(before) or quotes(before) or self._attributed(last)
+        reported = told or clause.asked or self.kinds[clause.block] == "cell"
+        candidates = self._answers(last, whole=cited + (told or clause.asked))[: None if reported else 1]
+        if clause.asked and candidates and affirms(candidates[0].words):
+            return False
+        return any(rejects_previous(answer.words, reported=reported) for answer in candidates)
 
     def _attributed(self, last: int) -> bool:
         """Whether the clause after a quotation names who said it: "...", the mail says."""
         ahead = self.clauses[last + 1 : last + 2]
         return any(clause.lead == "comma" and reports(clause.words) and len(clause.words) < 40 for clause in ahead)
 
-    def _answers(self, last: int) -> list[Clause]:
-        """The clauses after `last` that may be about it: the rest of its sentence, and the next one's first."""
+    def _answers(self, last: int, *, whole: int = 0) -> list[Clause]:
+        """The clauses after `last` that may be about it: the rest of its sentence, then `whole` ones and one clause."""
         found: list[Clause] = []
+        ends = 0
         here = self.clauses[last]
         for nth in range(last + 1, min(last + 1 + _ANSWERS, len(self.clauses))):
             clause = self.clauses[nth]
             if clause.opens or not self._adjoins(here, clause):
                 break
-            following = self.clauses[nth + 1] if nth + 1 < len(self.clauses) else None
-            if following and following.lead == "colon" and is_label(clause.words):
-                continue
+            ends += clause.lead == "sentence"
+            if ends > max(whole, 1):
+                break
             found.append(clause)
-            if clause.lead == "sentence" or (found and clause.lead == "colon" and clause.block != here.block):
+            if ends > whole or (clause.lead == "colon" and clause.block != here.block):
                 break
         return found
 
@@ -233,6 +274,8 @@ class Reading:
 def _denied(phrase: _Phrase) -> bool:
     plain, start, end, nominal = phrase
     before, after = plain[:start], plain[end:]
+    if quotes(before) and denied_after(after.partition('"')[2], nominal=True, at_once=True):
+        return True
     if is_never_too_much(before, after) or (leaves_out(before) and denied_after(after, nominal=True)):
         return False
     return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
@@ -250,7 +293,7 @@ def read_clauses(raw: str, folded: Folded, named: Sequence[int] | None = None) -
     columns: dict[int, bool] = {}
     for block in blocks(text):
         inherited = inherited and (block.kind in {"item", "code"} or not clauses or clauses[-1].opens)
-        if block.kind == "item" and clauses and kinds[-1] == "text" and dangles(clauses[-1].words):
+        if block.kind in {"item", "code"} and clauses and kinds[-1] == "text" and dangles(clauses[-1].words):
             inherited = clauses[-1].opens = True
         carried = block.crossed or (
             columns.get(block.column, False) if block.kind == "cell" and block.row else inherited
@@ -275,9 +318,9 @@ def _without_emphasis(text: str) -> str:
 
 
 def _announcing(own: Sequence[Clause]) -> str:
-    """The words that end a line above a list, without how long they hold: "skip these until May:"."""
-    timed = len(own) > 1 and own[-1].lead == "aside" and _HOW_LONG.match(own[-1].words)
-    return own[-2 if timed else -1].words
+    """The words that end a line above a list, without how long or why: "skip these until May:"."""
+    more = len(own) > 1 and _HOW_LONG.match(own[-1].words)
+    return own[-2 if more else -1].words
 
 
 def _waits(text: str, block: Block) -> bool:
@@ -288,7 +331,7 @@ def _waits(text: str, block: Block) -> bool:
 def _read_block(
     text: str, block: Block, breaks: list[int], *, number: int, carried: bool, named: Sequence[int] | None
 ) -> Iterator[Clause]:
-    for sentence in _sentences(text, block, breaks, number):
+    for sentence in sentences(text, block, breaks, number):
         if named is None or _holds(named, sentence[0].start, sentence[-1].end):
             _carry(sentence, inherited=carried)
         yield from sentence
@@ -297,45 +340,6 @@ def _read_block(
 def _holds(named: Sequence[int], start: int, end: int) -> bool:
     nth = bisect_left(named, start)
     return nth < len(named) and named[nth] < end
-
-
-def _sentences(text: str, block: Block, breaks: list[int], number: int) -> Iterator[list[Clause]]:
-    """The clauses of a block, sentence by sentence."""
-    start = block.start
-    for stop in [*breaks, block.end]:
-        yield from _between(text, start, stop, number)
-        start = stop
-
-
-def _between(text: str, start: int, stop: int, number: int) -> Iterator[list[Clause]]:
-    sentence: list[Clause] = []
-    lead = "sentence"
-    for hit in _CUT.finditer(text, start, stop):
-        sentence.extend(_clauses(text, start, hit.start(), lead, number))
-        lead = str(hit.lastgroup)
-        start = hit.start() if lead in {"turn", "aside"} else hit.end()
-        if lead == "sentence" and sentence:
-            if "?" in hit[0]:
-                _ask(sentence)
-            yield sentence
-            sentence = []
-    sentence.extend(_clauses(text, start, stop, lead, number))
-    if sentence:
-        yield sentence
-
-
-def _ask(sentence: list[Clause]) -> None:
-    for clause in sentence:
-        clause.asked = True
-
-
-def _clauses(text: str, start: int, end: int, lead: str, number: int) -> Iterator[Clause]:
-    """The clause from `start` to `end`, none where no word is; a run of words longer than any clause is cut."""
-    for at in range(start, end, LONGEST):
-        stop = min(at + LONGEST, end)
-        words = text[at:stop]
-        if words.strip(" \n\t*_`\"'~"):
-            yield Clause(at, stop, lead, words, number)  # type: ignore[arg-type]  # group names of _CUT are leads
 
 
 def _carry(sentence: list[Clause], *, inherited: bool) -> None:

@@ -17,7 +17,7 @@ _BETWEEN = (
     r"option|choice|letter|answer|number|value|total|result|sum|count|solution|correct|right|best|exactly|about|around|"
     r"approximately|roughly|even|just|simply|necessarily|really|likely|probably|either|both|and|or|nor|as|for|on|at"
 )
-_WORDS = re.compile(rf"(?:[\W_]|\b(?:{_BETWEEN})\b)*")
+_WORDS = re.compile(rf"(?:\b(?:{_BETWEEN})\b|[\W_])*")
 """What may stand between a negation and what it denies."""
 _EXCLUDES = re.compile(
     r"\b(?:except(?: for)?|other than|apart from|besides|excluding|doubt(?:s|ed)?|unlikely|rul(?:e|es|ed|ing) out|"

@@ -50,7 +50,7 @@ class Mentions(Check):
     With `share: false` the value is 1 when all are there, else 0.
     """
 
-    revision: ClassVar[int] = 4  # beside letters of scripts that part no words
+    revision: ClassVar[int] = 5  # a version is found behind its v
     check: Literal["mentions"]
     all_of: Facts
     share: bool = True
@@ -117,7 +117,8 @@ def whole(text: str) -> re.Pattern[str]:
 def _before(word: str) -> str:
     """What must not stand before `word`, for it would be the end of a longer name."""
     if joins(word[0]):
-        return rf"(?<!{LETTER})(?<!{LETTER}[-_])(?<!\d[.,])" + (rf"(?<!{LETTER}\.)" if _is_dotted(word) else "")
+        begins = rf"(?:(?<!{LETTER})|(?<=\bv))" if re.match(r"\d+\.\d", word) else rf"(?<!{LETTER})"  # 4.15 is in v4.15
+        return begins + rf"(?<!{LETTER}[-_])(?<!\d[.,])" + (rf"(?<!{LETTER}\.)" if _is_dotted(word) else "")
     if _PATH.match(word):  # a path of a file is none of another folder, though one of a URL has its host before it
         return r"(?:(?<![\w.~-])|(?<=:\d\d)|(?<=:\d{3})|(?<=:\d{4})|(?<=:\d{5})|(?<=\.[a-z]{2})|(?<=\.[a-z]{3}))"
     return rf"(?<!{LETTER})" if word[0] in _JOINERS and word[0] != "/" else ""

@@ -34,7 +34,8 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     "described": re.compile(
         rf"\b{_NAME} (?:(?:for|of|to|on|in|at) [^\n,;:|=.?!]{{1,60}}? )?"
-        rf"(?:is|was|has been)(?: now| still| currently)?(?: (?:re)?set to| changed to| updated to)?:? {_VALUE}",
+        r"(?:(?:is|was|has been)(?: now| still| currently)?(?: (?:re)?set to| changed to| updated to)?:? |(?=[\"'`]))"
+        rf"{_VALUE}",
         re.IGNORECASE,
     ),
     "below": re.compile(

@@ -64,7 +64,7 @@ class Groundedness(TurnCheck):
     denied, or named because the question does; no result makes it real. An empty answer claims nothing, never passes.
     """
 
-    revision: ClassVar[int] = 5  # an error shows what was not asked for, a stray result is led back to its call
+    revision: ClassVar[int] = 6  # a claim about a condition ("while it is down, ...") is one
     check: Literal["groundedness"]
     evidence: Literal["turn", "conversation"] = "turn"
     vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)

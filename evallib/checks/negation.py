@@ -10,7 +10,7 @@ __all__ = [
     "BAD",
     "BLANK",
     "GONE",
-    "HARM",
+    "NEED",
     "Cue",
     "adjacent",
     "asks_for",
@@ -19,6 +19,7 @@ __all__ = [
     "denied_before",
     "denies_commands",
     "excepts",
+    "harms",
     "is_conditional",
     "is_never_too_much",
     "is_universal",
@@ -27,7 +28,7 @@ __all__ = [
     "without_inversion",
 ]
 
-_NEED = (
+NEED = (
     "need|reason|point|use|sense|cause|benefit|call|justification|plans?|intention|excuse|good|advantage|grounds?|"
     "circumstances?|necessity|value|merit|way(?! (?:around|out))"
 )
@@ -41,14 +42,9 @@ BAD = (
     "\\w+-advised|futile|premature|excessive|inadequate|ineffective|"
     "un(?!der|i[tvq]|til)\\w{2,20}(?:able|ed|ful|ing|ary|wise|safe|sound|fair|ethical)|unwise|unsafe|"
     "out of (?:the question|bounds)|off[ -]limits|off the (?:table|list|agenda|menu)|"
-    "against (?:the |our )?(?:policy|rules)|"
+    "against (?:the |our )?(?:policy|rules|law)|"
     "an? (?:\\w+ )?(?:mistake|error|anti-?pattern|myth|scam|fraud|hoax|trap|trick|lie|fake|forgery)|"
-    "(?:a )?(?:bad|terrible|poor|awful|horrible) "
-    "(?:idea|advice|choice|practice|plan|move)|too (?:risky|dangerous)"
-)
-_WHO = (
-    "you|we|us|me|him|her|them|it|this|that|anyone|anybody"
-    "|someone|somebody|everyone|one|no one|nobody|(?!\\w+thing\\b)\\w+ing"
+    "(?:a )?(?:bad|terrible|poor|awful|horrible) (?:idea|advice|choice|practice|plan|move)|too (?:risky|dangerous)"
 )
 _STAFF = (
     r"(?:(?:the|our|your|all|any) )?(?:\w+ )?"
@@ -58,20 +54,43 @@ _EASY = (
     "hard|difficult|complicated|tricky|tough|complex|expensive|costly|painful|scary|rude|unusual|uncommon|rare|slow"
     "|laborious|challenging|tedious|rocket science|brain surgery|too \\w+"
 )
-HARM = (
-    "(?:(?:only|just|simply|merely|surely|certainly|also|even) )?(?:crack|ruin|damage|destroy|break|harm|hurt|spoil"
-    "|corrupt|erase|wreck|void|worsen|endanger|kill|undo|defeat|expose|compromise|cripple|delete|lose|wipe|waste|hide"
-    "|mask)"
+_WHO = (
+    "you|we|us|me|him|her|them|it|this|that|anyone|anybody"
+    "|someone|somebody|everyone|one|no one|nobody|(?!\\w+thing\\b)\\w+ing"
+)
+_HARM = (
+    r"(?:los(?:es?|ing|t)|throw\w* (?:\w+ ){0,2}away|orphan\w*|outages?|symptoms?|risk(?:s|ing|y)?(?! (?:is|are)\b)"
+    r"|endanger\w*|damag\w+|destroy\w*|corrupt\w*|br(?:eak(?:s|ing)?|oke)(?! the (?:dead\w+|loop|cycle|tie|chain))"
+    r"|worse\w*|bypass\w*|hid(?:es?|ing)|mask(?:s|ing)?|conceal\w*|disguis\w+|papers? over|expos\w+|leaks?|revert\w*"
+    r"|undo(?:es|ne)?|confus\w+|(?:disrupt|interrupt|injur)\w*|violat\w+|breach\w*|contraven\w+|void(?:s|ed)?|(?:is|are"
+    r"|be|gets?) (?:gone|wiped|erased)|regret\w*|defeats?|wast\w+"
+    r"|cost(?:s|ing)? (?:you|us|them)|hurts?|harm(?:s|ful|ing)?|vulnerab\w+|weaken\w*|undermin\w+|cripples?|ruin\w*"
+    r"|wreck\w*|spoil\w*|cracks?|compromis\w+|(?:only|merely|just) (?!takes|needs|costs|affects|requires|works"
+    r"|helps)\w{2,20}s|merely|dead end|last resort"
+    r"|attacks?|funds|invites|skips|disconnect\w*|(?:lock|log|throw|kick)s? (?:\w+ ){1,3}?out|cuts? (?:\w+ ){1,3}?off"
+    r"|(?:takes?|brings?) (?:[\w'-]+ ){1,4}?(?:down|offline|away|along|with it)|invalidat\w+|strips|burns?|triggers"
+    r"|drops? (?:the|your|all|every) (?:\w+ )?(?:connection|session|console|link|call|traffic|data)s?"
+    r"|leaves? (?:[\w'-]+ ){1,5}?(?:open|without|behind|stuck|stranded|unprotected|exposed|dangling)"
+    r"|opens? (?:[\w'-]+ ){1,4}?to (?:everyone|everybody|anyone|anybody|the world|all)|(?:will|would|can"
+    r"|could) (?:\w+ly |only |just |also |even )?(?:delete|wipe|erase|kill|skip))"
 )
 """What nobody advises who says that something would do it."""
+_COST = (
+    rf"(?:{_HARM}|(?:(?:cost|tak|affect|caus|delet|remov|touch|block)(?:e?s|e|ing)?|(?:need|requir)(?:e?s|e)?"
+    rf"(?! to\b| (?:{_WHO})\b)))"
+)
+_NO_HARM = re.compile(
+    r"(?:\b(?:not|never|cannot|no|nothing|nobody|none|without|hardly|rarely|avoids?|prevents?|stops?|than)\b|n't\b)"
+    rf"(?:\s+(?!and\b|but\b|or\b|that\b)[\w']+){{0,3}}?\s+{_COST}\b|\b{_COST} (?:nothing|no\b|none|little)\b"
+)
+"""Harm that is denied, as in "does not break anything" and "costs nothing"."""
+_HARMS = re.compile(rf"\b{_HARM}\b")
 _LEAVE_OUT = "not|never|avoid|skip|refuse|neglect|forget|fail|omit|leave out|postpone|delay|put off|hold off"
 FIX = "fix|solution|answer|remedy|way|cure|option|approach|workaround"
-
 _NEG = (
     r"(?:\b(?:not|never|cannot|no|nothing|nobody|no one|none|neither|hardly|rarely|seldom|scarcely)\b|n't\b"
     r"|\b(?:dont|cant|wont|shouldnt|wouldnt)\b)"
 )
-_NO_JOIN = r"(?:(?!\b(?:and|or|nor|but)\b)[^,;:])"
 _WORDS = r"(?:(?!\b(?:and|or|nor|but)\b)[^,;:\x1f])"  # no blanked phrase among them
 _NO_VERB = (
     r"(?:(?:you|we|they|it|(?:the|your|our) \w+)(?: \w+)?(?: not|n't| never|not)|nobody|no one"
@@ -84,7 +103,8 @@ _MILD = (
     "discourage\\w*|damage|problem|issue|concern|insufficient|impossible|enough|sufficient|sure|optional|negotiable|"
     "unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t"
     "|ing)|suffer\\w*|complain\\w*|notice|died?|ashamed|embarrassed|nervous|"
-    "anxious|worried|crime|sin|offence|violation|disaster|doubt\\w*|trouble|difficulty"
+    "anxious|worried|big deal|talk\\w* \\w+ out of|hassle|keeps? (?:you|us|them|anyone) from|hinders?|crime|sin"
+    "|offence|violation|disaster|doubt\\w*|trouble|difficulty"
 )
 _BETTER = (
     "better|safer|wiser|easier|faster|quicker|simpler|cheaper|cleaner|smarter|sooner|rather|kinder|healthier|sounder|"
@@ -93,32 +113,29 @@ _BETTER = (
 # Idioms that hold a negation and yet deny nothing: a denial of a denial, or of a word that itself holds back. They are
 # blanked before cues are looked for. A coordinator between the two ("not restart and avoid") makes them two denials.
 _IDIOMS = re.compile(
-    r"\bnot (?:only|merely|solely)\b"
-    r"|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too|but)\b)"
+    r"\bnot (?:only|merely|solely)\b|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too|but)\b)"
     r"|\bwhy (?:not|don't (?:you|we))\b|\bwhether or not\b|\bnever ?mind\b|\bno matter\b|\bnot until\b|\bif not\b"
     r"|\bnot (?:take|need|be) (?:\w+ )?(?:longer|more|later) than\b"
     r"|\b(?:not?|never) (?:later|more|less|fewer) than\b|\bnot to mention\b|\bas not\b"
-    rf"|(?:{_NEG}|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b){_NO_JOIN}{{0,60}}?\bwithout\b"
+    rf"|(?:{_NEG}|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b){_WORDS}{{0,60}}?\bwithout\b"
     r"|\bwithout (?:\w+ )?(?:doubt|delay|hesitation|question|exception|fail|further ado|fear|worry|worries"
     r"|risk|trouble)\b"
-    rf"|(?:{_NEG}|\bfew\b){_NO_JOIN}{{0,40}}?\b(?:(?:{_BETTER}) (?:\w+ )?than|beats?|matches)\b"
+    rf"|(?:{_NEG}|\bfew\b){_WORDS}{{0,40}}?\b(?:(?:{_BETTER}) (?:\w+ )?than|beats?|matches)\b"
     r"|\bnot (?:the (?:first|only|last) (?:one )?|alone\b)|\b(?:than|or|least) not\b|\bin no time\b"
     # "without that you will not get there" asks for it
-    rf"|\bwithout\b{_NO_JOIN}{{0,60}}?\b{_NO_VERB}"
+    rf"|\bwithout\b[^,;:]{{0,60}}?\b{_NO_VERB}"
     r"|\b(?:hardly|scarcely|never|not?) (?:\w+ ){0,3}?better (?:time|moment|occasion|chance|opportunity)\b"
-    rf"|{_NEG}{_NO_JOIN}{{0,40}}?\b(?:reason|excuse|cause|grounds?|point|sense|need|why|harm)\b{_NO_JOIN}{{0,30}}?"
+    rf"|{_NEG}{_WORDS}{{0,40}}?\b(?:reason|excuse|cause|grounds?|point|sense|need|why|harm)\b{_WORDS}{{0,30}}?"
     r"(?:\bnot\b|n't\b|\bagainst\b|\bavoid\w*)"
-    rf"|{_NEG}\s+(?:(?!and\b|or\b)\w+\s+){{0,3}}?(?:{_MILD}|(?:an? )?(?:{BAD}))\b"
-    rf"|{_NEG}\s+(?:be\s+)?too \w+"
+    rf"|{_NEG}\s+(?:(?!and\b|or\b)\w+\s+){{0,3}}?(?:{_MILD}|(?:an? )?(?:{BAD}))\b|{_NEG}\s+(?:be\s+)?too \w+"
     rf"|\bfew (?:\w+ ){{0,4}}?(?:{_MILD})\b"
     # what something takes is denied, not the thing: "you don't need approval to", "it takes no skill to"
     rf"|{_NEG}\s+(?:\w+ly |even |ever )?(?:need|require|take|cost)s? (?!(?:to|for|of|{_WHO}"
-    rf"|{_STAFF})\b){_WORDS}{{1,40}}? to\b"
-    rf"|\b(?:needs?|requires?|takes?|took|costs?) (?:you |us )?(?:no(?! one\b)|nothing|little|zero"
+    rf"|{_STAFF})\b){_WORDS}{{1,40}}? to\b|\b(?:{_COST}|took) (?:you |us )?(?:no(?! one\b)|nothing|little|zero"
     rf"|hardly any){_WORDS}{{0,40}}?"
     r" to\b"
     rf"|\bno (?:[\w-]+ ){{1,5}}?(?:is|are|was|were)? ?(?:needed|required|necessary|involved)(?= (?:to|for|in|before)\b)"
-    r"|\bnever been (?:easier|simpler|safer|cheaper|a better time)\b"
+    r"|\bnever been (?:easier|simpler|safer|cheaper|a better time)\b|\bgo(?:es)? without saying\b"
     r"|\b(?:lose|risk|cost|break|harm)s? nothing (?:by|in|from|if)\b"
     rf"|{_NEG}{_WORDS}{{1,40}}? would (?:object|mind|disagree|complain|argue against|oppose)\b"
     rf"|\bno need (?:for|of) (?!(?:{_WHO}|the|your|our)\b){_WORDS}{{1,40}}? to\b"
@@ -129,13 +146,10 @@ _IDIOMS = re.compile(
     rf"|\b(?:{BAD}|an? (?:shame|pity)|rude|insane|folly|madness)(?: (?:of|for)(?: [\w']+){{1,3}}?)? "
     rf"(?:not to|never to|to (?:{_LEAVE_OUT}))\b"
     rf"|{_NEG}{_WORDS}{{0,30}}?\b(?:that|because|as if|as though|say|saying|claiming|mean|think|believe)\b"
-    rf"{_WORDS}{{0,30}}?{_NEG}"
-    rf"|{_NEG}{_WORDS}{{0,30}}?\banything (?:but|except|besides|other than)\b"
-    r"|\bno (?:problem|harm|risk|danger|doubt|question|choice|option|alternative|way (?:around|out)|other|worr\w+|"
-    r"big deal|rule against|law against|"
-    r"(?:extra |added )?(?:cost|charge)|need to worry)\b"
-    r"|\bnothing (?:wrong|bad|against|but|other than)\b"
-    r"|\bnothing\b(?=.{0,40}\b(?:except|but|other than|unless)\b)"
+    rf"{_WORDS}{{0,30}}?{_NEG}|{_NEG}{_WORDS}{{0,30}}?\banything (?:but|except|besides|other than)\b"
+    r"|\bno (?:problem|harm|risk|danger|doubt|question|choice|option|alternative|way (?:around|out)|other"
+    r"|objections?|worr\w+|big deal|rule against|law against|(?:extra |added )?(?:cost|charge)|need to worry)\b"
+    r"|\bnothing (?:wrong|bad|against|but|other than)\b|\bnothing\b(?=.{0,40}\b(?:except|but|other than|unless)\b)"
 )
 _INVERTED = re.compile(r"^\W*(?:and |so |but )?(?:\w+n't|why (?:\w+ ){0,2}?(?:not\b|\w+n't))")
 
@@ -151,7 +165,8 @@ BLANK = "\x1f"
 ADVICE = (
     "advice|suggestion|tip|recommendation|claim|idea|instruction|command|answer|post|approach|step|workaround"
     "|statement|"
-    "guide|guidance|request|order|proposal|rumou?r|hint|prompt|message|note|urge|temptation|impulse|comment|line"
+    "guide|guidance|request|order|proposal|rumou?r|hint|prompt|message|note|text|page|urge|temptation|impulse"
+    "|comment|line"
 )
 _SAYS = (
     "(?:involv|requir|includ|advis|propos|endors|justif|suggest|recommend|mention|prescrib|instruct|contain|support"
@@ -162,28 +177,25 @@ _HEED_NOT = r"(?:ignor|disregard|dismiss|reject|resist|discount|overrul|declin|r
 _DIRECTIVE = re.compile(
     r"\b(?:never|neither|nor|cannot|not|nothing|nobody|nowhere|no one|none of|unable to|beware of|no longer)\b"
     r"|\b\w+n't\b|\b(?:dont|cant|wont|shouldnt|mustnt|couldnt|wouldnt|neednt)\b"
-    rf"|\b(?:no|little|zero|scant|scarce)(?: [\w-]+){{0,2}} (?:{_NEED})\b"
+    rf"|\b(?:no|little|zero|scant|scarce)(?: [\w-]+){{0,2}} (?:{NEED})\b"
     r"|\b(?:gain|achieve|win|accomplish|solve|improve)(?:s|es|ed)? (?:very )?little\b"
     r"|\b(?:i|we|they|many|most|experts?|engineers?) (?:\w+ ){0,2}?doubts?\b|\bquestion (?:that|whether"
-    r"|if)\b|\b(?:doubtful|unlikely|questionable"
-    r"|dubious|unclear|uncertain|unsure|unknown)"
+    r"|if)\b|\b(?:doubtful|unlikely|questionable|dubious|unclear|uncertain|unsure|unknown)"
     r"(?: at best)? (?:that|whether|if)\b|\b(?:sceptical|skeptical|unconvinced|doubts|misgivings) (?:that|whether|of"
     r"|about|if)\b|\b(?:fail(?:s|ed)?|hard|difficult|impossible) to see (?:how|why|what)\b"
     r"|\bno (?:\w+ )?(?:proof|evidence|sign|indication|trace|record|confirmation|guarantee)s? (?:that|of|whether)\b"
-    r"|\b(?:under|in|on|at|by|for) no (?:[\w-]+ )?\w+"
+    r"|\b(?:under|in|on|at|by|for) no (?:[\w-]+ )?\w+|\bno (?:[\w-]+ ){1,2}(?:(?:in|under|on|for) which|where)\b"
     # a subject that no one is part of: "no nurse on this ward may ..."
     r"|(?:^|\bthat |\bas )\W*no (?:[\w'-]+ ){1,6}?(?:should|may|must|can|could|will|would|shall|ought|needs?"
     r"|is|are|has|have|ever)\b"
     rf"|(?:^|\bthat |\bas )\W*no (?:(?!(?:is|are|was|were|be|been)\b)[\w'-]+ ){{1,7}}?(?:{_SAYS})\b"
     r"|(?:^|\bthat )\W*few (?:[\w'-]+ ){0,3}?(?:should|may|must|can|could|will|would)\b|\btoo \w+(?: for(?: "
-    r"\w+){1,2})? to\b"
-    r"|\b(?:refus|declin)(?:e|es|ed|ing)\b|\b(?:object(?:s|ed|ing)?|averse|opposed) to\b"
+    r"\w+){1,2})? to\b|\b(?:refus|declin)(?:e|es|ed|ing)\b|\b(?:object(?:s|ed|ing)?|averse|opposed) to\b"
     r"|\b(?:forbid|prohibit|ban|outlaw|veto|rul(?:e|es|ed|ing) out|dissuad|discourag|condemn)(?:s|den|ed|ned"
-    r"|ding|e|es|ing)?\b"
-    r"|\b(?:advis|warn|recommend|decid|caution|argu|guard|counsel|vot)\w*(?: \w+){0,2} against\b"
+    r"|ding|e|es|ing)?\b|\b(?:advis|warn|recommend|decid|caution|argu|guard|counsel|vot)\w*(?: \w+){0,2} against\b"
     r"|\b(?:mistake|error|pitfall|trap|temptation)s? (?:is|are|was|would be) to\b"
     r"|\b(?:steer|stay|keep|shy) (?:well )?(?:clear|away) (?:of|from)\b|\bsay no to\b|\bcontrary to\b"
-    rf"|\b{_HEED_NOT}(?: [\w']+){{0,4}}? (?:{ADVICE})s?\b"
+    rf"|\b{_HEED_NOT}(?: [\w']+){{0,4}}? (?:(?:{ADVICE})s?|that|which|who|telling|saying|asking)\b"
     r"|\b(?:myth|misconception|fallacy|lie|rumou?r|fiction|hoax|superstition|falsehood)s? (?:that|to|about|of)\b"
     rf"|\b(?:{BAD})(?: (?:of|for)(?: [\w']+){{1,3}}?)? to\b"
     r"|\bthe (?:last|worst|wrong) (?:thing|step|option|move|idea)\b"
@@ -195,21 +207,23 @@ _DECLARATIVE = re.compile(
     r"|\b(?:hardly|rarely|seldom|scarcely|barely)\b"
 )
 _OBJECT = re.compile(
-    r"\b(?:without|instead of|rather than|as opposed to|in (?:place|lieu) of|skip(?:s|ped|ping)?|avoid(?:s|ed|ing)?"
+    r"\b(?:without|instead of|rather than|as opposed to|in (?:place|lieu) of|skip(?:s|ped|ping)?|resist(?:s|ed"
+    r"|ing)?|avoid(?:s|ed|ing)?"
     r"|prevent(?:s|ed|ing)?|stop(?:s|ped|ping)? short of|refrain\w*|abstain\w*|desist\w*|hold(?:s|ing)? off"
     r"|spar(?:e|es|ed|ing) (?:you|yourself|them|her|him|us|it|(?:the|your|our) \w+) (?:(?:the|all|this|that) \w+ of )?"
     r"|preferable to|preferred (?:to|over)|beats?|outweighs?"
-    r"|(?:anything|everything|all) but)\b"
+    r"|compared (?:to|with)|(?:talk|argu)\w* \w+ out of|(?:anything|everything|all) but)\b"
     rf"|\b(?:{_BETTER})\b(?:(?! than\b)[^,;:]){{0,60}} than\b"
     r"|\b(?:ruled?|ruling) (?:\w+ )?out\b"
 )
 _ADJACENT = re.compile(
-    r"\bno(?: [\w-]+)?\s*$|\b(?:stop(?:ped|s)?|quits?|ceased?s?|g[ai]ve(?:n|s)? up)[\s*_`\"']*$|\bnon-?\s*$"
+    r"\bno(?: [\w-]+)?[\s*_`\"']*$|\b(?:stop(?:ped|s)?|quits?|ceased?s?|g[ai]ve(?:n|s)? up)[\s*_`\"']*$|\bnon-?\s*$"
 )
 _WITHOUT = re.compile(r"\W*(?:and |but |so )?without\b")
 _NOT_THERE = re.compile(_NO_VERB)
 _PURPOSE = re.compile(r"\W*(?:in order |so as )?to (?:avoid|prevent|skip)\b")
 _MEANS = re.compile(r"\b(?:by|via|through|after|before|with|for|then)\s*$")
+_GERUND_LAST = re.compile(r"\w{3,}ing[\s*_`\"']*$")
 _OTHER_VERB = re.compile(r"\w{3,}ing\b(?!.*\bto\b)")
 _DETERMINED = re.compile(r"\b(?:the|a|an|this|that|these|those|your|our|any|all|it|\w{3,}ing)\b")
 _RELATIVE = re.compile(r"(?<!\bso )(?<=\w )(?:who|which|that|whose)(?: \w+){0,2} ?$")
@@ -219,6 +233,12 @@ _NEW_CLAUSE = re.compile(
     r"\b(?:you|we|i|they|one|it|please)\b (?:should|must|may|can|will|need|have|could|would|ought)\b|\b(?:is"
     r"|was|means?) (?:to|by)\b"
 )
+_HEED = re.compile(_HEED_NOT)
+_COMMAND = re.compile(r"\b(?:and|then) (?:then |also )?[\s*_`\"']*$")
+_COMPLETE = re.compile(r"\b(?:it|them|this|that|him|her|yet)[\s*_`\"']+(?:and|then)\b")
+_CLOSED = re.compile(r"\W*(?:(?!should|may|must|can|could|will|would)[\w']+ ){0,3}?(?:is|are|was|were|has|have)\b")
+_NO_SUBJECT = re.compile(r"(?:nobody|no one|nothing|none)\b")
+_WHERE = re.compile(r"\b(?:where|in which|when)\b")
 _PURPOSE_NOT = re.compile(r" to (?!do\b)\w+\b.*\b(?:is|was|are)\b")
 _AUX_LAST = re.compile(
     r"\b(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|do|does|did|has|have|had|need)\W*$"
@@ -226,30 +246,38 @@ _AUX_LAST = re.compile(
 _NOT_ONE = re.compile(r" (?:one|a|any|even|all|every\w*)\b")
 
 _CONDITIONAL = re.compile(
-    r"(?:and |or |but |so )?(?:if|when|whenever|once|unless|until|because|since|while|although|though|before|after)\b"
+    r"(?:and |or |but |so )?(?:(?:had|should|were) (?:you|we|i|they|he|she|it|the|an?|your|any\w*|some\w*)|if|when"
+    r"|whenever|once|unless|until|because|since|while|although|though|before|after)\b"
 )
 _EXCEPT = re.compile(r"(?:except|other than|apart from|besides|short of)\b")
 _UNIVERSAL = re.compile(r"\b(?:anything|everything|all|anyone|any|whatever|every)\b")
 
 _AUX = r"(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|does|do|did|has|have|had|need)"
-_NOT = rf"(?:\b{_AUX}(?:\s+\w+ly)?\s+(?:not|never|no|neither|hardly|rarely|seldom)\b|\b\w+n't\b|\bcannot\b|\bnever\b)"
+_SELDOM = "hardly|rarely|seldom"
+_NOT = (
+    rf"(?:\b(?:{_SELDOM}) {_AUX}\b|\b{_AUX}(?:\s+\w+ly)?\s+(?:not|never|no|neither|{_SELDOM})\b|\b\w+n't\b"
+    r"|\bcannot\b|\bnever\b)"
+)
 _BE = r"(?:is|are|was|were|be|been|being|remains?|stays?|seems?|becomes?|looks?)"
 GONE = "ruled out|rejected|declined|dismissed|refused|excluded|abandoned|discarded|avoided|vetoed|withdrawn"
 _VERDICT = rf"\b{_BE}\s+(?:\w+ly |very |too |also |just |simply |now )*(?:{BAD}|{GONE})\b"
 _DENIES = (
-    rf"{_NOT}|{_VERDICT}|\bwould {HARM}\b(?! nothing| no\b| none\b)"
+    rf"{_NOT}|{_VERDICT}"
     r"|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds|offers)"
     r" (?:nothing|no\b|little\b|none\b)"
-    r"|\b(?!(?:cost|risk|break|harm|hurt|tak|need|requir|los|affect|damag|endanger|caus|delet|remov|touch)[eis]*\b)"
-    r"\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:nothing|nowhere|nobody|no one)\b"
-    r"|\bwaste of\b|\basking for trouble\b|\bto no avail\b|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer"
-    r"|further)\b|\bof no (?:use|help|benefit|value)\b"
+    r"|\b\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:(?:nothing|nowhere)\b|(?:nobody|no one)\b(?! \w+s\b))"
+    r"|\bwaste of\b|\basking for\b|\bto no avail\b|\b(?:has|have|needs?|must|can) (?:to )?wait\b"
+    r"|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer|further)\b|\bof no (?:use|help|benefit|value)\b"
     r"|\bmore (?:problems|trouble) than\b|\bmore than it (?:brings|saves|helps|gains|gives|yields|solves|is worth)\b"
-    r"|\b(?:violates?|breach(?:es)?|contravenes?|breaks? (?:the )?(?:law|rules?|contract|policy))\b"
-    r"|\bmakes? (?:things|it|matters) worse\b|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b"
+    r"|\b(?:violates?|breach(?:es)?|contravenes?)\b"
+    rf"|\b(?:(?:will|would|can|could) )?(?:makes?|leaves?|puts?) (?:[\w'-]+ ){{1,6}}?(?:worse|less|{BAD})\b"
+    rf"|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b"
     rf"|\b{_BE} (?:the (?:last|wrong|worst)\b|nothing\b|no (?:\w+ )?(?:{FIX}|use|help|good|longer)\b)"
-    rf"|\b{_BE} (?:something|what|a thing|one thing)\b.{{0,30}}(?:\bnever\b|\bnot\b|n't\b|\bno one\b|\bnobody\b)"
-    r"|\band (?:\w+ ){0,2}(?:declin|refus|ignor|reject|disregard)(?:ed|e|es|s)?\b"
+    # "is a last resort that we do not recommend", "was considered and rejected"
+    rf"|\b{_BE} (?:[\w-]+ ){{1,6}}?(?:(?:that|which) )?(?:we|i|one|you|they|people|nobody"
+    rf"|no one)\b.{{0,20}}(?:{_NEG}|\b(?:declin|refus|reject)\w*)"
+    rf"|\b(?:and|but|then) (?:\w+ ){{0,2}}?(?:declin|refus|ignor|reject|disregard)(?:ed|e|es|s)?\b"
+    r"|\b(?:and|but|then) (?:\w+ ){0,2}?(?:decid|chos|choos|opt|agre)\w+ (?:not to|against)\b"
 )
 _AFTER = re.compile(rf"(?P<between>(?:\W++\w++(?:['-]\w++)*+){{0,8}}?)\W*+(?:{_DENIES})")
 _AT_ONCE = re.compile(rf"\W*(?:{_DENIES})")
@@ -259,15 +287,12 @@ _NEW_PREDICATE = re.compile(r"\b(?:and|or|to|it|no)\b")
 _HARMLESS = re.compile(
     r"\b(?:is|are|was|were)(?: not|n't) (?:just|simply|only|merely)\b"
     rf"|\b(?:is|are|was|were|be)(?: not|n't| never) (?:\w+ ){{0,2}}?(?:{_EASY})\b(?!-)"
-    rf"|\b(?:does|do|will|would|did)(?: not|n't| never) (?:\w+ly |even )?(?:need|require|take"
-    rf"|cost|break|harm|damage|endanger|risk)\b(?! to\b| (?:{_WHO})\b)"
 )
 _CANNOT = re.compile(r"\b(?:cannot|can't|can never|can hardly|couldn't)\W*$")
 _TOO_MUCH = re.compile(r"\W*too (?:often|soon|early|much|many|quickly|thoroughly|carefully|frequently)\b")
 _LEFT_OUT = re.compile(
     r"^\W*(?:and |but |so |that )?(?:(?:not|never)(?: to)?|to not|(?:avoid|skipp)ing|(?:fail|refus|neglect|forgett"
-    r"|omitt|declin)ing"
-    r" to|(?:failure|refusal) to)\W*$"
+    r"|omitt|declin)ing to|(?:failure|refusal) to)\W*$"
 )
 
 
@@ -324,11 +349,17 @@ def denied_before(plain: str, phrase_at: int, *, nominal: bool) -> bool:
 
 
 def _reaches(plain: str, cue: Cue, phrase_at: int, *, nominal: bool) -> bool:
-    gap = plain[cue.end : phrase_at]
+    said, gap = plain[cue.start : cue.end], plain[cue.end : phrase_at]
     if _MAIN_VERB.search(gap) and _RELATIVE.search(plain[: cue.start]):
         return False  # "a pod that does not start must ...": the cue belongs to the relative clause
-    if cue.kind == "directive" and plain[cue.start : cue.end] == "not" and _is_about_a_noun(plain[: cue.start], gap):
+    if cue.kind == "directive" and said == "not" and _is_about_a_noun(plain[: cue.start], gap):
         return False
+    if (
+        not nominal
+        and _COMMAND.search(gap)
+        and (_COMPLETE.search(gap) or _HEED.match(said) or (_NO_SUBJECT.match(said) and _CLOSED.match(gap)))
+    ):
+        return False  # "do not touch it and ...", "see that no one is in and ...": a second command
     joined = re.search(r"\b(?:and|or|nor)\b", gap)
     if cue.kind == "declarative":
         return not (joined or (is_conditional(plain.strip()) and re.search(r"\w", gap)))
@@ -337,7 +368,7 @@ def _reaches(plain: str, cue: Cue, phrase_at: int, *, nominal: bool) -> bool:
     if cue.kind == "object" and not nominal:
         if _PURPOSE.match(plain) or (joined and _DETERMINED.search(gap[: joined.start()])):
             return False  # "avoid the reboot and ...": a second command, no second object
-        return bool(joined) or not _OTHER_VERB.search(gap)
+        return bool(joined) or not _OTHER_VERB.search(gap) or _GERUND_LAST.search(gap) is not None
     return not (cue.kind == "object" and _MEANS.search(gap))
 
 
@@ -345,6 +376,8 @@ def _is_about_a_noun(before: str, gap: str) -> bool:
     """Whether a "not" belongs to a subject or a purpose, as in "the way not to lose is to"."""
     if _PURPOSE_NOT.match(gap):
         return True
+    if _WHERE.search(gap):
+        return False  # "not the kind of message where you may ...": what holds there is denied
     return _MAIN_VERB.search(gap) is not None and not (_AUX_LAST.search(before) or _NOT_ONE.match(gap))
 
 
@@ -373,6 +406,11 @@ def is_never_too_much(before: str, after: str) -> bool:
     return _CANNOT.search(before) is not None and _TOO_MUCH.match(after) is not None
 
 
+def harms(predicate: str) -> bool:
+    """Whether a predicate tells of a harm; one that it denies ("does not break anything") is none."""
+    return _HARMS.search(_NO_HARM.sub(BLANK, predicate)) is not None
+
+
 def leaves_out(before: str) -> bool:
     """Whether a clause has leaving the phrase out as its subject: "not deleting it" would be a mistake."""
     return _LEFT_OUT.match(before) is not None
@@ -385,7 +423,7 @@ def denied_after(after: str, *, nominal: bool, at_once: bool = False) -> bool:
     second command or a new subject between it and the negation means that something else is denied. With `at_once`
     nothing may stand between.
     """
-    after = _HARMLESS.sub(lambda hit: BLANK * len(hit[0]), after)
+    after = _HARMLESS.sub(BLANK, _NO_HARM.sub(BLANK, after))
     hit = (_AT_ONCE if at_once else _AFTER).match(after)
     if not hit or at_once:
         return hit is not None

@@ -38,7 +38,7 @@ class Forbids(Check):
     phrase can spell: `promised_date` is a concrete date by which something will be delivered.
     """
 
-    revision: ClassVar[int] = 6  # beside letters of scripts that part no words
+    revision: ClassVar[int] = 7  # what is granted to advice ("while it sounds thorough") or said of it later counts
     check: Literal["forbids"]
     phrases: Texts = ()
     kinds: tuple[Literal["promised_date"], ...] = ()
@@ -85,7 +85,7 @@ class Forbids(Check):
 def _said(reading: Reading, named: list[tuple[str, int, int]]) -> Iterator[_Said]:
     for what, start, end in named:
         if what != _PROMISE or is_promise(reading, start, end):
-            yield _Said(what, start, end, reading.negates(start, end))
+            yield _Said(what, start, end, reading.negates(start, end, advice=True))
 
 
 def _quoted(reading: Reading, said: _Said) -> str:
@@ -165,7 +165,7 @@ def _bases(word: str) -> set[str]:
 def _inflected(base: str) -> set[str]:
     forms = {base, base + "s", *_IRREGULAR.get(base, ())}
     if len(base) < 3:
-        return forms
+        return forms | {base + "es", base + "ing"}
     if base.endswith("e"):
         return forms | {base + "d", base[:-1] + "ing"}
     if base.endswith("y") and base[-2] not in "aeiou":

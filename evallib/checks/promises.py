@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from evallib.checks.clauses import Clause, Reading
+from evallib.checks.blocks import Clause
+from evallib.checks.clauses import Reading
 from evallib.checks.negation import BLANK
 
 __all__ = ["dates", "is_promise"]
@@ -32,12 +33,9 @@ _DATE = re.compile(
     rf"(?<=\beta)(?: is| of|:)? {_COUNT} {_UNIT}"
     r"|\b(?=\w)(?:"  # a word begins here: asked once, and not again by every alternative
     r"\d{4}-\d{2}-\d{2}\b|\d{4}/\d{2}/\d{2}\b|\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?"
-    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?"
-    rf"|(?:in|by|before|during|this|next|until|early|late|end of|(?:the )?(?:start|middle) of) {_MONTH}(?: "
-    rf"\d{{4}})?"
-    rf"|mid[- ]{_MONTH}"
-    rf"|(?:on|by|before|this|next|coming|until) (?:next |this |coming )?{_DAY}|{_DAY}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?"
+    rf"|(?:in|by|before|during|this|next|until|early|late|end of|(?:the )?(?:start|middle) of) {_MONTH}(?: \d{{4}})?"
+    rf"|mid[- ]{_MONTH}|(?:on|by|before|this|next|coming|until) (?:next |this |coming )?{_DAY}|{_DAY}"
     r"|(?:by|on|around|about|before|until|for) the \d{1,2}(?:st|nd|rd|th)\b"
     rf"(?: of {_MONTH})?"
     rf"|(?:this|next|coming|by the|over the|within the|inside the|before the|early next|later this|mid next) {_SPAN}"
@@ -48,8 +46,7 @@ _DATE = re.compile(
     rf"|{_COUNT} {_UNIT} from (?:now|today)\b|\d{{1,3}} ?h\b"
     rf"|{_NTH} (?:quarter|half|week)(?: of (?:the )?(?:year|\d{{4}}|next year|{_MONTH}))?"
     r"|(?:q[1-4]|h[12])\b(?:[ /]\d{2,4})?|(?:by|before|after|around|over) "
-    rf"{_FEAST}"
-    rf"|(?:by|before|at|for|around|until) {_CLOCK}|half an hour\b"
+    rf"{_FEAST}|(?:by|before|at|for|around|until) {_CLOCK}|half an hour\b"
     # how long it takes those who do it: "it takes our team 3 days to repair it"
     rf"|(?:(?<=\btakes )|(?<=\btake )){_DOERS} {_ABOUT}{_COUNT} {_UNIT}"
     rf"|(?:(?<=\bus longer than )|(?<=\bus more than )|(?<=\bneed )|(?<=\ballow )|(?<=\bgive us )"
@@ -59,28 +56,23 @@ _DATE = re.compile(
 _DELIVERY = (
     r"(?:ship|releas|fix|resolv|deliver|land|arriv|available|publish|patch|hotfix|updat|correct|repair|restor|clos|"
     r"provid|deploy|merg|launch|refund|replac|sent|send|solv|complet|finish|roll(?:ed|ing|s)? out|come|coming"
-    r"|live|ready|"
-    r"done|gone|work|up|out|back|land|reach|turn up"
+    r"|live|ready|done|gone|work|up|out|back|land|reach|turn up"
     r"|be (?:with|there)|get (?:to|through)|sort|install|deal|operational|resum|restart|visit)\w*"
 )
 _THING = (
     r"(?:fix|patch|release|update|version|hotfix|repair|replacement|refund|delivery|parcel|package|shipment"
-    r"|order|answer|"
-    r"reply|solution|feature|build|upgrade|part|technician|engineer|correction|errata|image|workaround)s?"
+    r"|order|answer|reply|solution|feature|build|upgrade|part|technician|engineer|correction|errata|image|workaround)s?"
 )
 _AHEAD = re.compile(
     r"(?:\b(?:will|shall)\b|'ll\b|\bgoing to\b|\b(?:promis|guarante|commit|expect|schedul|plann|aim|target|anticipat|"
     r"estimat|slat)\w*|\bplans? (?:to|for)\b|\bshould\b)"
     rf".*\b{_DELIVERY}|\b{_DELIVERY}\b.*\b(?:expected|scheduled|planned|promised|guaranteed|due|slated|targeted"
-    rf"|booked)\b"
-    rf"|\bby\b.*\b(?:be|is|will|'ll)\b.*\b{_DELIVERY}"
+    rf"|booked)\b|\bby\b.*\b(?:be|is|will|'ll)\b.*\b{_DELIVERY}"
     r"|\b(?:ships|arrives|lands|releases|comes out|goes live|rolls out|launches|goes out|resumes)\b"
     rf"|\b(?:have|has|'ve) (?:\w+ )?(?:scheduled|planned|booked|set|arranged|slated|promised)\b.*\b(?:{_THING}"
-    rf"|deployment|visit"
-    rf"|work)\b"
+    rf"|deployment|visit|work)\b"
     rf"|^(?!.*\bof {BLANK}).*\b(?:has|have|contains?|brings?|includes?|carries|delivers?|comes? with) (?:the|a|an"
-    rf"|your|our) {_THING}\b"
-    rf"|\b{_THING} (?:is|are|comes?|goes) (?:in|into|with|part of)\b"
+    rf"|your|our) {_THING}\b|\b{_THING} (?:is|are|comes?|goes) (?:in|into|with|part of)\b"
     rf"|\b(?:look out|watch|look) for (?:the|a|an|our) {_THING}\b"
     r"|\b(?:bug|defect|issue|problem|fault|outage|error)s? (?:will|'ll)\b"
     rf"|^\W*(?:give|allow) (?:{_DOERS} {BLANK}|(?:it|them|that) .*\b(?:will|'ll)\b)"
@@ -88,16 +80,19 @@ _AHEAD = re.compile(
     r"|\b(?:a|an|our|the|your) (?:\w+ )?(?!customer|user|visitor|owner|winter|summer)(?:mechanic|\w+(?:er|or|ist"
     r"|ian)) (?:comes|visits|calls|delivers|brings)\b"
     rf"[^{BLANK}]{{0,40}}{BLANK}"
-    rf"|\btakes? us (?:longer|more) than {BLANK}|\btakes? {BLANK}.*\b(?:to|for) .*\b{_DELIVERY}"
-    rf"|\b{_DELIVERY}.*\btakes? {BLANK}"
+    rf"|\btakes? us (?:longer|more) than {BLANK}|(?:\bwill|'ll) take {BLANK}|\btakes? {BLANK}.*\b(?:to"
+    rf"|for) .*\b{_DELIVERY}|\b{_DELIVERY}.*\btakes? {BLANK}"
     rf"|\b(?:we|i|{_DOERS}|engineers?|developers?)(?: will|'ll)? need {BLANK} (?:to|for)\b.*\b{_DELIVERY}"
-    rf"|\bbe {_DELIVERY}\b|\bgets? (?:fixed|released|resolved|patched|shipped)\b|\b{_THING} (?:is|are) due\b"
+    rf"|\bbe {_DELIVERY}\b|\bgets? (?:fixed|released|resolved|patched|shipped)\b|\b{_THING} (?:is|are) (?:due"
+    rf"|available|ready|out|live)\b"
     rf"|\b(?:will|shall)\b.*\b{_THING}\b|\b{_THING}\b.*\b(?:will|shall|'ll)\b|\bexpect (?:it|the|a|an|to|your|our"
     rf"|that|this)\b"
     r"|\b(?:is|are|am|'re|'m) (?:shipping|releasing|delivering|fixing|rolling|publishing|patching|deploying|sending|"
     r"launching|coming|arriving|landing)\b"
     r"|\beta\b|\b(?:release|delivery|fix|ship|launch|arrival|target|estimated|expected)(?: \w+)? (?:date|time"
     r"|arrival)\b"
+    rf"|\b(?:it|this|that)(?: is|'s) (?:scheduled|planned|slated|due|expected"
+    rf"|set) for (?:the \w+(?: \w+)? )?(?:of )?{BLANK}"
     r"|\b(?:is|are) due (?:out|back|in)\b|\b(?:count|rely|bank) on (?:it|a|an|the)\b|^\W*(?:expected|available"
     r"|due|planned|scheduled|estimated|coming)\b"
 )
@@ -110,15 +105,16 @@ _OURS = re.compile(
     r"(?! (?:be (?:closed|away|out|off|unavailable|on)|need|require|ask|close|have to|want))"
 )
 _YOURS = re.compile(
-    rf"\ballow {BLANK} for (?:the |your )?(?:delivery|shipping|shipment|repair|replacement|refund)\b|"
-    rf"{BLANK},? you (?:get|receive)\b|"
-    rf"\byou (?:can|may|should) (?:expect|look forward to) (?:(?:the|a|an|your|our"
+    rf"\ballow {BLANK} for (?:(?:the |your )?(?:delivery|shipping|shipment|repair|replacement|refund)"
+    rf"|(?:it|this|that|them) to \w+)\b|\b(?:bear with us|be patient|hang on|hold on|sit tight) {BLANK}|"
+    rf"{BLANK},? you (?:get|receive)\b|\byou (?:can|may|should) (?:expect|look forward to) (?:(?:the|a|an|your|our"
     rf"|this) (?:\w+ )?{_THING}\b|to have\b|it\b)"
     r"|\byou(?: can| may|'ll be able to) (?:count|rely|bank) on\b|\byou(?:'ll| will| shall| can expect to| "
     r"should)(?: \w+ly)? (?:have|get|receive|see|hear|find|be able)\b"
 )
 _CUSTOMER = re.compile(
-    rf"\bplease\b|\byou(?:r (?!{_THING}\b)\w+)?(?: will|'ll)? (?:must|should|need|have|can|may|ought|could|want|do)\b"
+    rf"\bplease\b|\byou(?:r (?!{_THING}\b)\w+)?(?: will|'ll)? (?:must|should|need|have(?! been\b)|can|may|ought"
+    rf"|could|want|do)\b"
     r"|\b(?:we|i)(?: will|'ll)? "
     r"(?:need|require|ask|want|expect) (?:you|your)\b|\b(?:expir\w+|deadline|invoice|payment|end of (?:life"
     r"|support)|retir\w+|"
@@ -131,9 +127,8 @@ _FUTURE = re.compile(
 )
 _HEDGED = re.compile(r"\b(?:may|might|could)\b(?! \d)")
 _FILLER = re.compile(
-    r"\b(?:by|on|in|at|the|of|about|around|probably|likely|latest|hopefully|currently|is|are|it|and|or|a|for"
-    r"|from|now|"
-    r"as|no later than|early|late|ideally|possibly|then|again|already|later)\b|\W"
+    r"\b(?:by|before|until|on|in|at|the|of|about|around|probably|likely|latest|hopefully|currently|is|are|it|and|or"
+    r"|a|for|from|now|as|no later than|early|late|ideally|possibly|then|again|already|later)\b|\W"
 )
 _LONGEST = 1200
 

@@ -42,7 +42,7 @@ class Secrets(Check):
     `arguments: true` reads the arguments of tool calls too. A reason shows the first characters of a leak only.
     """
 
-    revision: ClassVar[int] = 2  # what a page shows is read, and values below a name, in cells and in tags
+    revision: ClassVar[int] = 3  # a password in quotes right after the word is read
     check: Literal["secrets"]
     kinds: tuple[LeakKind, ...] = ("credential", "email", "phone", "card", "iban")
     allow: Texts = ()
