@@ -92,7 +92,8 @@ def test_before_the_reading_nothing_says_what_strict_said(run, log):
     _, _, said = reading(run, log, "j", "j", "j", "g", "t", "d", "h", "c", "?", "q")
     for hidden in ("STRICT", "✗", "✓", "»", "small", "forbidden phrase"):
         assert hidden not in said
-    assert said.count("NOT SAVED: this is hidden until you have read the answer") == 3
+    assert said.count("NOT DONE: this is hidden until you have read the answer") == 3
+    assert "NOT SAVED" not in said
 
 
 def test_unsure_asks_for_a_cause_and_goes_on(run, log):
@@ -185,7 +186,7 @@ def test_skip_facets_history_checks_and_citation(run, log):
     lines = ["s", "/", "case=t-002", "/", "nonsense", "e", "All", "f", "h", "c", "m", "d", "q"]
     session, _, said = reading(run, log, *lines)
     assert read_log(log)[0].entry.span == (0, 3)
-    assert "NOT SAVED: 'nonsense': is no word of a query" in said
+    assert "NOT DONE: 'nonsense': is no word of a query" in said
     assert ", blind" in said
     assert {item.case for item in session.queue} == {"t-002"}
     _, _, said = reading(run, log, "/", "by=mine case=t-001", "q", query=parse_query("open"))
