@@ -367,10 +367,15 @@ class Desk:
 
     def axe(self) -> list[dict[str, Any]]:
         """What axe-core finds of the screen that is serious or critical."""
-        from axe_playwright_python.sync_playwright import Axe
+        return axe(self.page, context=".evallib-review")
 
-        found = Axe().run(self.page, context=".evallib-review").response
-        return [one for one in found["violations"] if one["impact"] in {"serious", "critical"}]
+
+def axe(page: Any, **given: Any) -> list[dict[str, Any]]:
+    """What axe-core finds of a page that is serious or critical."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, **given).response
+    return [one for one in found["violations"] if one["impact"] in {"serious", "critical"}]
 
 
 @contextlib.contextmanager
