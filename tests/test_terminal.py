@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -19,6 +20,7 @@ from evallib.desk.queue import parse_query
 from evallib.desk.session import ReviewSession
 from evallib.desk.terminal import adjudicate
 from evallib.entries import Difference, Reading, Withdrawal
+from evallib.errors import InputError
 from evallib.standing import Item
 from evallib.store import read_log
 from tests.browser import small_run
@@ -331,6 +333,54 @@ def test_a_terminal_is_set_for_a_line_before_its_prompt_can_be_seen(monkeypatch)
             assert keys.line("Reason: ") == "the disk"
     os.close(ours)
     assert [bool(flags[0] & each) for each in (termios.ICANON, termios.ECHO, termios.NOFLSH)] == [True] * 3
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """The keyboard of a pseudo-terminal, and its other end."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with open_keyboard() as keys:
+            yield keys, ours
+    os.close(ours)
+
+
+@pytest.mark.parametrize(
+    ("sent", "line"),
+    [
+        (b"the dixk\x7f\x7fsk\n", "the disk"),  # typed ahead, so that the terminal did not mend it
+        ("fü\x7full\x17the\x15\x08é\n".encode(), "é"),
+        (b"the\x1b[D\x1bOC\x1b[1;5D disk\x00\x07\n", "the disk"),
+        (b"\x1b[200~the disk\nwas full\x1b[201~ again\n", "the disk was full again"),
+        (b"\x1b[200~the disk\r\n  was full\r\n\x1b[201~\n", "the disk was full"),
+    ],
+)
+def test_a_line_holds_what_was_meant_however_it_came(terminal, sent, line):
+    keys, ours = terminal
+    os.write(ours, b"4" + sent + b"j")
+    assert (keys.key(""), keys.line(""), keys.key("")) == ("4", line, "j")
+
+
+def test_what_is_pasted_where_a_key_is_asked_for_is_no_key(terminal):
+    keys, ours = terminal
+    os.write(ours, b"\x1b[200~pff\ni\x1b[201~\x1b~j")
+    assert (keys.key(""), keys.key(""), keys.key("")) == ("esc", "esc", "j")
+
+
+def test_after_a_stop_the_terminal_gives_single_keys_again(terminal):
+    flags = termios.tcgetattr(sys.stdin)
+    flags[3] |= termios.ICANON  # as the shell sets it for itself
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, flags)
+    os.kill(os.getpid(), signal.SIGCONT)
+    assert not termios.tcgetattr(sys.stdin)[3] & termios.ICANON
+
+
+def test_a_line_that_the_terminal_cut_is_refused(terminal):
+    keys, ours = terminal
+    os.write(ours, b"x" * 4095 + b"\n")
+    with pytest.raises(InputError, match="longer than a terminal takes"):
+        keys.line("")
 
 
 def test_ctrl_c_keeps_what_was_typed_of_a_reason(run, log):
