@@ -255,7 +255,7 @@ class Teletype:
         os.close(theirs)
         self.said = ""
 
-    def wait_for(self, text, patience=60):
+    def wait_for(self, text, patience=180):
         until = time.monotonic() + patience
         while text not in self.said and time.monotonic() < until:
             if select.select([self._ours], [], [], 0.2)[0]:
@@ -270,7 +270,7 @@ class Teletype:
 
     def end(self):
         """Wait for the end of the process; gives the flags it leaves the terminal with."""
-        self.process.wait(60)
+        self.process.wait(180)
         flags = termios.tcgetattr(self._ours)[3]
         os.close(self._ours)
         return flags
