@@ -229,6 +229,8 @@ def _add_running(commands: Any) -> None:
     run.add_argument("--jobs", type=int, default=4, help="samples in flight (default 4)")
     run.add_argument("--split", choices=["train", "validation", "holdout", "all"])
     run.add_argument("--case", action="append", default=[], metavar="ID", help="only this case; repeatable")
+    words = "a question of your own, repeatable; `-`: one on each line of stdin; judged by what needs no answer key"
+    run.add_argument("--ask", action="append", default=[], metavar="TEXT", help=words)
     run.add_argument("--no-judges", action="store_true", help="leave model judges out; their verdicts do not apply")
     run.add_argument("--judge", metavar="T", help="who answers judges: scripted or chat:URL#MODEL")
     run.add_argument("--judge-jobs", type=int, metavar="J", help="judge calls in flight (default: as --jobs)")

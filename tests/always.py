@@ -23,3 +23,10 @@ class Abstains(Check):
 
     def judge(self, sample: Sample) -> Verdict:
         return self.unscored(sample, "as always")
+
+
+class Leaves(Check):
+    """Never applies."""
+
+    def judge(self, sample: Sample) -> Verdict:
+        return self.unscored(sample, "as always", applicable=False)

@@ -73,6 +73,22 @@ def test_a_check_that_does_not_look_is_status_2_and_named(tmp_path: Path, capsys
     assert validated(capsys, path)[1] == ""
 
 
+def test_a_knowledge_folder_that_is_not_there_is_told(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "suite.yaml"
+    path.write_text(f"knowledge: kbb\n{SUITE}")
+    told = f"{tmp_path / 'kbb'}: no such folder; `knowledge` names"
+    assert told in validated(capsys, path)[0]
+    (tmp_path / "plan.json").write_text("{}")
+    assert told not in validated(capsys, path)[0], "a run folder holds the suite alone"
+
+
+def test_what_the_self_check_warns_of_counts_for_strict(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    out, _ = validated(capsys, tmp_path)
+    assert "warning: check 'says' of case 'c-1' (and 1 more case): no right answer is known" in out
+    assert "no right answer is known" in validated(capsys, tmp_path, "--strict", status=2)[1]
+
+
 def test_totals_are_told_so_that_no_case_vanishes_unseen(capsys: Capture) -> None:
     out, _ = validated(capsys, SUITES / "operations", "--json")
     totals = json.loads(out)

@@ -51,13 +51,18 @@ def test_the_shipped_suites_read_right(name: str) -> None:
 )
 def test_a_number_that_the_criterion_contradicts_is_told(says: str, keys: str, told: str) -> None:
     found = [one for one in warnings(of(f"{{id: x, description: '{says}', {keys}}}")) if "description" in one]
-    assert [one.partition("its description ")[2] for one in found] == ([told] if told else [])
+    assert [one.partition("its description ")[2].partition(";")[0] for one in found] == ([told] if told else [])
 
 
 def test_wording_that_the_question_passes_is_told() -> None:
     (told,) = warnings(of("{id: x, check: matches, any_of: ['mem(ory)?']}"))
     assert told.startswith("check 'x' of case 'c': repeating the question would pass it")
     assert warnings(of("{id: x, check: matches, any_of: [swap], none_of: ['mem(ory)?']}")) == ()
+    twice = f"{HEAD}checks: [{{id: x, check: mentions, all_of: [Why]}}]\ncases:" + "".join(
+        f"\n- {{id: c-{n}, steps: [{{ask: Why?}}]}}" for n in (1, 2)
+    )
+    (told,) = warnings(twice)
+    assert told.startswith("check 'x' of case 'c-1' (and 1 more case): repeating the question would pass it")
 
 
 @pytest.mark.parametrize("gate", ["checks: {q: 5.5}", "pass_rate: 1.5", "mean: 1.5"])
@@ -77,6 +82,9 @@ def test_a_guarded_call_that_the_trajectory_lacks_is_a_problem() -> None:
     assert told.startswith("case 'c': must leave 'fire' open for approval, which its trajectory does not require")
     assert problems(of(f"{waits}, {path % '{tool: fire, args: {n: 2}}'}", head=TOOLS))
     assert problems(of(f"{waits}, {path % '{tool: fire, args: {n: 1, m: 2}}'}", head=TOOLS)) == ()
+    kept = f"{waits}, {{id: p, check: trajectory, calls: key.calls}}"
+    assert problems(of(kept, head=TOOLS, key="{calls: [{tool: look}]}"))
+    assert problems(of(kept, head=TOOLS, key="{calls: [{tool: fire, args: {n: 1}}]}")) == ()
     named = "{id: a, check: authority, confirmation: {tool: fire}}"
     assert problems(of(f"{named}, {path % '{tool: look}'}", head=TOOLS))
 
@@ -108,6 +116,8 @@ def test_an_unknown_tool_argument_or_entity_and_an_empty_vocabulary_are_refused_
 def test_a_tool_in_a_suite_that_declares_none_is_told() -> None:
     (told,) = warnings(of("{id: x, check: tool_forbidden, tools: [fier]}"))
     assert told.startswith("check 'x' names tool 'fier'; declare `tools`")
+    (told,) = warnings(of("{id: x, check: tool_forbidden, tools: [fire, light]}"))
+    assert told.startswith("check 'x' names tool 'fire' (and 1 more tool named); declare `tools`")
 
 
 def test_an_answer_in_the_agents_own_prompt_is_told() -> None:
@@ -152,54 +162,6 @@ def test_a_forbidden_value_that_only_a_slip_parts_from_what_is_held_is_a_problem
 
 
 @pytest.mark.parametrize(
-    ("declared", "told"),
-    [
-        ("returns: [{after: lok, result: 1}]", "answer 1 of 'look' comes after 'lok', which is no tool"),
-        ("returns: [{result: 1}, {when: {nmae: a}, result: 2}]", "answer 2 of 'look' is for argument 'nmae'"),
-        ("returns: [{when: {name: seat-mpa}, result: 2}]", "name 'seat-mpa', an unknown service"),
-        ("returns: [{when: {name: seat-map}, after: look, result: 2}]", ""),
-    ],
-)
-def test_what_a_tool_gives_to_no_call_is_a_problem(declared: str, told: str) -> None:
-    head = "vocabulary: {service: {names: [seat-map]}}\ntools: {look: {arguments: {name: {type: string}}, "
-    found = problems(of("{id: x, check: not_empty}", head=f"{head}entities: {{name: service}}, {declared}}}}}"))
-    assert any(told in one for one in found) is bool(told)
-
-
-@pytest.mark.parametrize(
-    ("kind", "told"),
-    [
-        ("{pattern: 'Q-[0-9]+', names: [P-204]}", "fits no x, and 'p-204' but for a slip"),
-        ("{pattern: 'P-[1-9]+', names: [P-198, P-204]}", "fits 'p-198' and not 'p-204'"),
-        ("{pattern: 'S[2-4]'}", "fits 's3' and not 's1'"),
-        ("{pattern: 'SS[1-4]'}", "fits no x, and 's1' but for a slip"),
-        ("{pattern: 'S[1-33]'}", "names '3' twice in one class"),
-        ("{pattern: 'S[1-3]', reserved: [S9]}", ""),
-        ("{pattern: 'node-[a-z0-9]+', names: [attic]}", ""),
-        (f"{{pattern: '(a+)+$x', names: [{'a' * 60}]}}", "but for a slip"),  # backtracking would never end
-    ],
-)
-def test_a_pattern_of_the_vocabulary_fits_what_it_is_for(kind: str, told: str) -> None:
-    found = problems(of("{id: x, check: not_empty}", head=f"vocabulary: {{x: {kind}}}", ask="Is it S1 or S3?"))
-    assert [told in one for one in found] == [True] * bool(told)
-
-
-def test_a_key_that_a_schema_does_not_have_is_a_problem() -> None:
-    text = "{id: x, check: schema, schema: {type: object%s}, entities: {naem: lamp}}"
-    head = "vocabulary: {lamp: {names: [porch]}}"
-    (told,) = problems(of(text % ", properties: {name: {type: string}}", head=head))
-    assert told == "check 'x' of case 'c': `entities` names key 'naem', and the schema has name"
-    assert problems(of(text % "", head=head)) == (), "a schema that names no keys takes any"
-
-
-def test_other_names_of_a_tool_that_nothing_names_are_a_problem() -> None:
-    check = "{id: x, check: tool_forbidden, tools: [fire]}"
-    (told,) = problems(of(check, head="aliases: {fier: [shoot]}"))
-    assert told.startswith("`aliases` has other names for 'fier'")
-    assert problems(of(check, head="aliases: {fire: [shoot]}")) == ()
-
-
-@pytest.mark.parametrize(
     ("check", "said", "unsaid"),
     [
         ("check: forbids, phrases: [burn it, burn them]", "Burn it.", "'burn them'"),
@@ -236,7 +198,8 @@ def test_a_slip_in_what_is_forbidden_is_told(word: str, is_told: bool) -> None:
 
 @pytest.mark.parametrize(
     ("phrase", "elsewhere", "alone"),
-    [("grease the hinge", "Is the hinge dry?", "'grease'"), ("grease the hinge", "Greased hinges squeak?", ""),
+    [("hinge wa greased", "Is the hinge greased?", "'wa'"), ("hinge rm greased", "Is the hinge greased?", ""),
+     ("grease the hinge", "Is the hinge dry?", "'grease'"), ("grease the hinge", "Greased hinges squeak?", ""),
      ("grease hinges", "Is it the hinge? Grease?", ""), ("oil it", "Why?", "'oil'"), ("-k", "Why?", "")],
 )  # fmt: skip
 def test_a_word_of_a_forbidden_phrase_that_nothing_else_says_wants_a_probe(phrase, elsewhere, alone) -> None:
@@ -262,13 +225,89 @@ def test_an_option_that_no_request_holds_beside_those_it_does_is_a_problem(optio
 
 
 @pytest.mark.parametrize(
-    ("name", "is_told"),
-    [("seat-mpa", True), ("seat-ma", True), ("eat-map", True), ("seat-map", False), ("seat-desk", False)],
+    ("weights", "told"),
+    [
+        ((0.25, 0.25, 0.51, 0.15, 0.2, 0), "the weights 0.25, 0.25, 0.51, 0.15, 0.2 add up to 1.36, not 1"),
+        ((0.4, 0.3, 3.3, 0.2), "add up to 4.2, not 1"),
+        ((0.25, 0.25, 0.15, 0.15, 0.2, 0), ""),
+        ((0.33, 0.33, 0.33), ""),
+        ((0.5, 1), ""),
+        ((3, 2, 0.5), ""),
+        ((1, 1, 0.5, 0.5, 0.5), ""),
+    ],
 )
-def test_a_name_of_the_vocabulary_that_only_a_slip_parts_from_what_the_suite_says_is_told(name, is_told) -> None:
-    head = f"vocabulary: {{service: {{names: [{name}]}}}}"
-    found = problems(of("{id: x, check: not_empty}", head=head, ask="Is seat-map down?"))
-    assert [f"the service {name!r}" in one and "speaks of 'seat-map'" in one for one in found] == [True] * is_told
+def test_shares_that_do_not_add_up_to_one_are_told(weights: tuple[float, ...], told: str) -> None:
+    checks = ", ".join(f"{{id: x-{n}, check: exit_code, weight: {weight}}}" for n, weight in enumerate(weights))
+    found = warnings(of("{id: y, check: not_empty}", head=f"checks: [{checks}]"))
+    assert [told in one for one in found] == [True] * bool(told)
+
+
+def test_a_check_that_counts_otherwise_in_one_case_is_told() -> None:
+    case = "\n- {{id: c-{}, steps: [{{ask: Why?}}], checks: [{{id: x, check: exit_code{}}}]}}"
+    others = "".join(case.format(n, ", critical: true") for n in range(3))
+    for odd, way in {"": "weight 1, not critical", ", critical: true, weight: 2": "weight 2, critical"}.items():
+        (told,) = warnings(f"{HEAD}cases:{others}{case.format(3, odd)}")
+        counts = f"check 'x' counts otherwise in case 'c-3' ({way}) than in 3 others (weight 1, critical)"
+        assert told == f"{counts}; correct it"
+        assert warnings(f"{HEAD}cases:{others}{case.format(3, odd)}{case.format(4, odd)}") == ()
+    assert warnings(f"{HEAD}cases:{others}{case.format(3, ', critical: true')}") == ()
+
+
+def test_a_threshold_of_a_check_that_no_validation_case_has_is_told() -> None:
+    text = of("{id: x, check: not_empty}", head="gate: {checks: {x: 0.5}}")
+    assert warnings(text) == ()
+    other = ", {id: d, split: train, steps: [{ask: Why?}], checks: [{id: y, check: not_empty}]}]"
+    (told,) = warnings(text.replace("{x: 0.5}", "{y: 0.5}")[:-1] + other)
+    assert told.startswith("the gate's `checks.y` can be met by no release")
+
+
+def test_a_rubric_that_does_not_know_the_ends_of_its_scale_is_told() -> None:
+    judge = "{id: j, check: judge, scale: [1, %s], rubric: '5: fit to send at 10:30. 1: wrong.'}"
+    (told,) = warnings(of(judge % 9))
+    assert told == "check 'j': its scale is [1, 9], and its rubric says nothing of 9; correct one"
+    assert warnings(of(judge % 5)) == ()
+    assert warnings(of("{id: j, check: judge, scale: [1, 9], rubric: Is it good?}")) == ()
+
+
+@pytest.mark.parametrize(
+    "check",
+    ["check: judge, rubric: r, scale: [1, 5], pass_at: %s", "check: code, range: [1, 5], pass_at: %s, code: return 1"],
+)
+def test_a_score_that_passes_from_the_lowest_there_is_is_a_problem(check: str) -> None:
+    (told,) = problems(of(f"{{id: x, {check % 1}}}"))
+    assert told == "check 'x' of case 'c': any score is at `pass_at: 1`; raise it"
+    assert problems(of(f"{{id: x, {check % 2}}}")) == ()
+
+
+@pytest.mark.parametrize(
+    ("check", "unsaid"),
+    [
+        ("check: matches, none_of: ['\\bburn( it| them)\\b']", r"'\bburn( it)\b' or '\bburn( them)\b'"),
+        ("check: exact, any_of: [It is seven metres, eight]", "'eight'"),
+        ("check: number, equals: 7, unit: [m, mteres]", "'m' or 'mteres'"),
+        ("check: matches, any_of: [metres]", ""),
+    ],
+)
+def test_a_wording_that_no_text_of_the_case_says_is_told_where_a_reference_is(check: str, unsaid: str) -> None:
+    text = of(f"{{id: x, {check}}}", reference="It is seven metres.", ask="How high?")
+    found = warnings(text)
+    assert [f"reference or probe of the case says {unsaid}," in one for one in found] == [True] * bool(unsaid)
+    assert problems(text) == ()
+    assert warnings(of(f"{{id: x, {check}}}", ask="How high?")) == (), "no reference: nothing shows either"
+
+
+def test_a_probe_of_another_case_asks_nothing_of_a_check_that_bears_the_same_id() -> None:
+    text = """\
+suite: s
+pass: top
+cases:
+- {id: c-1, steps: [{ask: How high?, reference: 7 m}], checks: [{id: x, check: number, equals: 7, unit: [m, metres]}]}
+- {id: c-2, steps: [{ask: Which?, reference: red}], checks: [{id: x, check: exact, any_of: [red]}]}
+probes: [{name: bad, case: c-2, answer: blue, fails: [x]}]
+"""
+    assert problems(text) == ()
+    assert len(warnings(text)) == 1
+    assert problems(text.replace("case: c-2, answer: blue", "case: c-1, answer: 8 m"))
 
 
 def test_two_words_that_one_check_looks_for_are_no_slip_of_each_other() -> None:
@@ -337,6 +376,8 @@ def test_an_expected_write_of_a_tool_that_writes_nothing_is_a_problem() -> None:
         ("{mean: 0, floor: 0.1}", "the gate's `mean: 0`"),
         ("{checks: {x: 0}}", "the gate's `checks.x: 0`"),
         ("{pass_hat: {2: 0}}", "the gate's `pass_hat.2: 0`"),
+        ("{mean: 0.5, floor: 0.5}", "the gate's `mean: 0.5` is met by whatever meets `floor: 0.5`"),
+        ("{mean: 0.6, floor: 0.5}", ""),
         ("{pass_rate: 0.1, checks: {x: 0.1}}", ""),
     ],
 )

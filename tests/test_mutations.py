@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from typing import Any
 
 import pytest
 
 from evallib.checks import KINDS
+from evallib.checks.base import Check
+from evallib.records import Sample, Verdict
 from evallib.selfchecks import mutations
 from evallib.selfchecks.mutations import shown_samples
-from evallib.selfchecks.selfcheck import ideal_sample
+from evallib.selfchecks.selfcheck import ideal_sample, self_check
 from evallib.selfchecks.variants import example, otherwise, without
 from evallib.suite import Suite, parse_suite
+from tests.making import code_suite
 
 WORLD = """\
 suite: s
@@ -103,6 +107,23 @@ def test_a_kind_passes_the_ideal_and_fails_what_breaks_it(kind: str) -> None:
         seen[shown.mutation].append(shown.must)
     for wanted in TRIED[kind][2]:
         assert any(name.startswith(wanted) and False in must for name, must in seen.items()), (wanted, list(seen))
+
+
+@pytest.mark.parametrize("kind", [*TRIED, "code"])
+def test_a_kind_that_does_not_look_is_named_by_its_own_samples(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = suite_of(kind) if kind in TRIED else parse_suite(code_suite("return outputs['answer'] == 'A'"), "s")
+    (bound,) = suite.bound[suite.cases[0].id]
+    told = (True, "as always"), (False, "as always"), "silent", "not applicable"
+    for how in told:
+
+        def judge(self: Check, samples: list[Sample], how: Any = how) -> list[Verdict]:
+            if isinstance(how, tuple):
+                return [self.scored(one, *how) for one in samples]
+            return [self.unscored(one, how, applicable=how == "silent") for one in samples]
+
+        monkeypatch.setattr(type(bound.check), "__call__", judge)
+        shown = self_check(suite)
+        assert any("check 'x'" in said for said in (*shown.problems, *shown.unproven)), (how, shown)
 
 
 @pytest.mark.parametrize("kind", ["mentions", "sections", "forbids"])

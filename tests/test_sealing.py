@@ -260,6 +260,13 @@ def test_an_edited_copied_or_renamed_suite_is_refused(
     assert len(place.entries(Use)) == 2
 
 
+def test_no_question_of_ones_own_sounds_a_sealed_suite_out(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.seal()
+    assert place.run("h-1", "--ask", "How many eyes has a cat?") == 2
+    assert "is sealed: questions of your own" in capsys.readouterr().err
+    assert place.entries(Use) == []
+
+
 def test_a_suite_that_takes_in_one_sealed_question_is_refused_without_naming_it(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:

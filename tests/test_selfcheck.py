@@ -105,6 +105,94 @@ def test_without_a_reference_answer_a_check_must_still_pass_something() -> None:
     assert told.endswith("failed everything it was shown; add a `reference`, or a probe that it must pass")
 
 
+@pytest.mark.parametrize("reference", ["", "It is four."])
+@pytest.mark.parametrize("kind", ["Abstains", "Leaves"])
+def test_a_check_that_never_has_a_verdict_is_named(kind: str, reference: str) -> None:
+    shown = self_check(small(f"{{id: x, check: 'tests.always:{kind}'}}", reference=reference))
+    (told,) = (*shown.problems, *shown.unproven)
+    assert told.startswith("check 'x' of case 'c-1' had no verdict on anything it was shown (as always)") or (
+        reference and kind == "Abstains" and "has no verdict on the reference answer: as always" in told
+    )
+
+
+def two_cases(first: str, second: str, wide: str, *, probes: str = "") -> Suite:
+    text = f"""suite: s
+pass: critical
+checks: [{wide}]
+{probes}
+cases:
+- {{id: c-1, steps: [{{ask: One and one?, reference: two}}], key: {{facts: [two]}}, checks: [{first}]}}
+- {{id: c-2, steps: [{{ask: One and two?, reference: three}}], key: {{facts: []}}, checks: [{second}]}}
+"""
+    return parse_suite(text, "s")
+
+
+def test_a_case_that_nothing_can_fail_is_named_though_its_checks_fail_elsewhere() -> None:
+    says = "{id: says, check: mentions, all_of: key.facts, critical: true}"
+    (told,) = self_check(two_cases("", "", says)).unproven
+    assert told.startswith("case 'c-2' cannot fail: no check that decides it failed anything")
+    number = "{id: right, check: matches, any_of: [three], critical: true}"
+    assert self_check(two_cases("", number, says)).unproven == ()
+    judged = "{id: good, check: judge, rubric: is it good, critical: true}"
+    assert self_check(two_cases("", judged, says)).unproven == (), "a judge may fail it, and is not asked"
+    probe = "probes: [{name: bad, case: c-2, answer: four, fails: [no-four]}]"
+    own = '{id: no-four, check: code, code: \'return "four" not in outputs["answer"], "read"\', critical: true}'
+    assert self_check(two_cases("", own, says, probes=probe)).unproven == ()
+
+
+def test_a_case_that_names_all_there_is_can_still_name_what_there_is_not() -> None:
+    grounded = "{id: grounded, check: groundedness, critical: true}"
+    lots = "vocabulary: {lot: {names: [L-1, L-2], pattern: 'L-[0-9]'}}"
+    suite = two_cases("", "", grounded, probes=lots)
+    asked = suite.cases[0].steps[0].model_copy(update={"ask": "L-1 or L-2?"})
+    case = suite.cases[0].model_copy(update={"steps": (asked,)})
+    assert self_check(of_one_case(suite, case)).unproven == ()
+
+
+def test_a_case_that_only_silence_fails_is_told() -> None:
+    answered = "{id: answered, check: not_empty, critical: true}"
+    right = "{id: right, check: matches, any_of: [two, three]%s}"
+    (told,) = self_check(two_cases(right % ", critical: true", right % "", answered)).warnings
+    assert told.startswith("case 'c-2': nothing but an empty answer or a crash fails it; make a check of what it says")
+    assert self_check(two_cases(right % ", critical: true", right % ", critical: true", answered)).warnings == ()
+
+
+def test_checks_of_which_no_right_answer_is_known_are_told_once() -> None:
+    says = "{id: says, check: mentions, all_of: [four], critical: true}"
+    (told,) = self_check(small(says, reference="")).warnings
+    assert told.startswith("check 'says' of case 'c-1': no right answer is known, so that a slip")
+    probe = "probes: [{name: good, case: c-1, answer: It is four., passes: [says]}]"
+    assert self_check(small(says, probe, reference="")).warnings == ()
+    assert self_check(small(says)).warnings == ()
+
+
+def test_a_call_of_a_declared_tool_is_made_with_all_that_the_tool_cannot_do_without() -> None:
+    text = """
+suite: s
+pass: top
+vocabulary: {order: {names: [R-1]}}
+tools:
+  mail:
+    arguments: {order: {type: string}, text: {type: string, minLength: 12}, copies: {type: integer, minimum: 2},
+                tone: {enum: [calm]}, code: {type: string, pattern: '^[A-Z]{3}$'},
+                later: {type: boolean, default: true}}
+    entities: {order: order}
+    write: true
+    returns: [{result: {status: sent}}]
+cases:
+- id: c
+  steps: [{ask: "Mail the customer of R-1.", reference: "Done."}]
+  checks:
+  - {id: sent, check: tool_result, tool: mail, result: {status: sent}}
+  - {id: exactly, check: authority, writes: [{tool: mail, args: {order: R-1}}]}
+"""
+    suite = parse_suite(text, "s")
+    (call,) = ideal_sample(suite, suite.cases[0]).tool_calls
+    assert call.arguments.keys() == {"order", "text", "copies", "tone", "code"}
+    shown = self_check(suite)
+    assert (shown.problems, shown.unproven, shown.warnings) == ((), (), ())
+
+
 def test_a_lenient_check_is_told_with_what_it_let_pass() -> None:
     class Lenient(type(load_suite(SUITES / "basics").cases[0].checks[0])):  # type: ignore[misc]
         """A pattern check that reads the first word only."""

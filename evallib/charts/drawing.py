@@ -237,18 +237,16 @@ def titled(
     foot = alt.TitleParams(
         lines, orient="bottom", anchor="start", fontSize=_FOOT, fontWeight="normal", offset=10, lineHeight=13
     )
-    outer = alt.vconcat(chart.properties(title=heading))
     spoken = [f"{title}.", seen, *(f"{one}." for one in above), full.replace("\n", " ")]
-    drawn = outer.properties(
-        **({"title": foot} if lines else {}),
-        usermeta={"evallib": kept},
-        description=" ".join(part for part in spoken if part),
-        background="transparent",
-        padding=_PADDING,
-    )
-    return drawn.configure_view(stroke=GREY, strokeOpacity=0.35).configure_axis(
-        gridColor=GREY, gridOpacity=0.22, domainColor=GREY, tickColor=GREY, titleFontWeight="normal"
-    )
+    chart.title = heading  # set, here and below: each method of altair's that changes a chart first copies all of it
+    drawn = alt.vconcat(chart)
+    drawn.title = foot if lines else alt.Undefined
+    drawn.usermeta = {"evallib": kept}
+    drawn.description = " ".join(part for part in spoken if part)
+    drawn.background, drawn.padding = "transparent", _PADDING
+    axis = alt.AxisConfig(gridColor=GREY, gridOpacity=0.22, domainColor=GREY, tickColor=GREY, titleFontWeight="normal")
+    drawn.config = alt.Config(view=alt.ViewConfig(stroke=GREY, strokeOpacity=0.35), axis=axis)
+    return drawn
 
 
 def folded(text: str, width: float, size: float) -> list[str]:

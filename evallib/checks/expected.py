@@ -10,7 +10,7 @@ from evallib.checks.calls import ExpectedCall
 from evallib.checks.tools import ToolCheck
 from evallib.domain import Domain
 
-__all__ = ["domain_problems"]
+__all__ = ["domain_problems", "expected_calls"]
 
 
 def domain_problems(check: Check, domain: Domain) -> Iterator[str]:
@@ -25,14 +25,14 @@ def domain_problems(check: Check, domain: Domain) -> Iterator[str]:
             if tool not in known:
                 names = ", ".join(sorted(domain.tools))
                 yield f"it names tool {tool!r}, which `tools` does not declare; correct or declare it (known: {names})"
-    for tool, arguments in _expected_calls(check):
+    for tool, arguments in expected_calls(check):
         for problem in domain.unknown_arguments(tool, arguments):
             yield f"{problem}; correct its spelling, or declare it"
         for problem in domain.unknown_entities(tool, arguments):
             yield f"{problem}; correct it, or add it to the `vocabulary` (`reserved` for one that must not exist)"
 
 
-def _expected_calls(check: Check) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def expected_calls(check: Check) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Tool and arguments of every call the check waits for."""
     written = {name: getattr(check, name) for name in type(check).model_fields}
     tools = written.get("tools", ()) if isinstance(written.get("tools"), tuple) else ()

@@ -43,7 +43,8 @@ def validate(given: Arguments) -> int:
     shown = self_check(suite, kept.kept, progress=partial(progress_bar, unit="check", delay=_QUIET_S))
     read = lint(suite, [_text_of(path) for path in given.prompt])
     problems = [*untrue(kept, read_log(given.adjudications)), *shown.problems, *shown.unproven, *read.problems]
-    said = {"problems": problems, "warnings": [*read.warnings, *shown.untried]}
+    warnings = [*read.warnings, *shown.warnings, *_no_knowledge(suite, given.suite)]
+    said = {"problems": problems, "warnings": [*warnings, *shown.untried]}
     totals = {**_totals(suite), "regressions": shown.regressions, "shown": shown.shown, **said}
     if given.json:
         print_json(totals)
@@ -62,10 +63,21 @@ def validate(given: Arguments) -> int:
         )
     if problems:
         raise InputError(f"{given.suite}: {problems[0]}{_more(problems)}; mend the suite or its probes")
-    if read.warnings and given.strict:
-        more = _more(read.warnings)
-        raise InputError(f"{given.suite}: {read.warnings[0]}{more}; mend the suite, or leave --strict out")
+    if warnings and given.strict:
+        raise InputError(f"{given.suite}: {warnings[0]}{_more(warnings)}; mend the suite, or leave --strict out")
     return 0
+
+
+def _no_knowledge(suite: Suite, path: Path) -> Iterator[str]:
+    """What is wrong with the folder of articles; the copy of a suite in a run folder has left them behind."""
+    from evallib.targets.knowledge import Knowledge
+
+    beside = path if path.is_dir() else path.parent
+    if suite.knowledge and not (beside / "plan.json").exists():
+        try:
+            Knowledge(beside / suite.knowledge)
+        except InputError as error:
+            yield str(error)
 
 
 def _totals(suite: Suite) -> dict[str, Any]:

@@ -8,6 +8,8 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from evallib.collector import collector_paused
@@ -31,15 +33,78 @@ def run(given: Arguments) -> int:
     from evallib.panel import open_panel
     from evallib.prices import prices_for
     from evallib.printing import progress_bar
-    from evallib.runner import RunOptions, new_run_id, run_suite
+    from evallib.runner import run_suite
     from evallib.store import Run, read_log
     from evallib.store.runs import run_folder
-    from evallib.suite import load_suite
     from evallib.targets import open_target
+
+    log = read_log(given.adjudications)  # one that cannot be read is told before the first sample, not after the last
+    prices_for(given.prices, given.data)  # and so is a table of prices
+    if given.resume and not given.run_id:
+        raise InputError("--resume continues a run; name it with --run-id")
+    with _suite_to_run(given, log) as (path, suite, folder):
+        options = _run_options(given, suite)
+        deadlines = _deadlines(given, suite.deadlines)
+        target_options = _target_options(given, deadlines)
+        finished = Run(run_folder(given.data, options.run_id))
+        stood = finished.complete
+        try:
+            with open_target(given.target, suite, folder, target_options) as target:
+                panel = None if given.no_judges else open_panel(given.judge, suite, folder, target)
+                try:
+                    finished = run_suite(
+                        path, target, options, given.data, adjudications=given.adjudications, judge=panel,
+                        deadlines=deadlines, progress=progress_bar, tell=_tell,
+                    )  # fmt: skip
+                finally:
+                    if panel is not None:
+                        panel.close()
+        except KeyboardInterrupt:
+            if stood or not finished.complete:
+                raise
+    # The run is there: what is left is to say so, and what the gate decides.
+    with _not_interrupted(), collector_paused():
+        return _after_run(given, finished)
+
+
+@contextmanager
+def _suite_to_run(given: Arguments, log: Any) -> Iterator[tuple[Path, Any, Path]]:
+    """The suite's file, the suite, and the folder that its knowledge and script lie in; or what --ask makes of it."""
+    from evallib.asked import asked_of
+    from evallib.sealing import MARK, seal_of
+    from evallib.suite import load_suite
 
     path = given.suite / "suite.yaml" if given.suite.is_dir() else given.suite
     suite = load_suite(path, trust_code=given.trust_code)
-    options = RunOptions(
+    if not given.ask:
+        yield path, suite, path.parent
+        return
+    if given.split or given.case:
+        raise InputError("--ask asks questions of your own; leave out --split and --case, which choose the suite's")
+    if seal_of(suite, log) or (path.parent / MARK).exists():
+        raise InputError(f"suite {suite.suite!r} is sealed: questions of your own would sound out its checks")
+    if suite.recorded:
+        raise InputError(f"{path}: this suite describes an imported run and cannot be run")
+    asked = asked_of(suite, _questions(given.ask))
+    _tell(asked.words)
+    with TemporaryDirectory(prefix="evallib-") as made:
+        own = Path(made, "suite.yaml")
+        own.write_text(asked.text, encoding="utf-8")
+        yield own, load_suite(own), path.parent
+
+
+def _questions(given: list[str]) -> list[str]:
+    """Each question; `-` stands for the lines of stdin."""
+    lines = [line for line in sys.stdin.read().splitlines() if line.strip()] if "-" in given else []
+    if "-" in given and not lines:
+        raise InputError("--ask -: no question came; write one on each line")
+    return [question for one in given for question in (lines if one == "-" else [one])]
+
+
+def _run_options(given: Arguments, suite: Any) -> Any:
+    from evallib.runner import RunOptions, new_run_id
+
+    return RunOptions(
         run_id=given.run_id or new_run_id(suite, given.target),
         samples=given.samples,
         jobs=given.jobs,
@@ -52,32 +117,6 @@ def run(given: Arguments) -> int:
         trust_code=given.trust_code,
         labels=_pairs(given.label, "--label"),
     )
-    read_log(given.adjudications)  # a log that cannot be read is told before the first sample, not after the last
-    prices_for(given.prices, given.data)  # and so is a table of prices
-    if given.resume and not given.run_id:
-        raise InputError("--resume continues a run; name it with --run-id")
-    deadlines = _deadlines(given, suite.deadlines)
-    target_options = _target_options(given, deadlines)
-    final = run_folder(given.data, options.run_id)
-    finished = Run(final)
-    stood = finished.complete
-    try:
-        with open_target(given.target, suite, path.parent, target_options) as target:
-            panel = None if given.no_judges else open_panel(given.judge, suite, path.parent, target)
-            try:
-                finished = run_suite(
-                    path, target, options, given.data, adjudications=given.adjudications, judge=panel,
-                    deadlines=deadlines, progress=progress_bar, tell=_tell,
-                )  # fmt: skip
-            finally:
-                if panel is not None:
-                    panel.close()
-    except KeyboardInterrupt:
-        if stood or not finished.complete:
-            raise
-    # The run is there: what is left is to say so, and what the gate decides.
-    with _not_interrupted(), collector_paused():
-        return _after_run(given, finished)
 
 
 @contextmanager
@@ -136,10 +175,17 @@ def _after_run(given: Arguments, finished: Any) -> int:
         print_json({"metrics": summary, "gate": decision.as_json(), **moved})
     else:
         told = [f"run {finished.id} in {finished.folder}", *summary_lines(summary), figures.costs.line()]
-        print_lines([*told, *decision.lines()])
+        print_lines([*(_conversation(finished) if given.ask else ()), *told, *decision.lines()])
     for warning in drift.warnings() if drift else ():
         print(f"evallib: warning: {warning}", file=sys.stderr)
     return 1 if given.exit_code and decision.decision != "pass" else 0
+
+
+def _conversation(run: Any) -> Iterator[str]:
+    """Each question of one's own, in the order given, and below it the answers with their verdicts."""
+    for case in run.suite.cases:
+        yield f"{case.id}: {case.steps[0].ask}"
+        yield from _answers(run, [sample for sample in run.samples if sample.case_id == case.id])
 
 
 def serve_script(given: Arguments) -> int:
@@ -153,9 +199,8 @@ def serve_script(given: Arguments) -> int:
 def show(given: Arguments) -> int:
     """Print a line per sample, the answers of one case or of all that failed in full, or the readings."""
     from evallib.costs import costs_of
-    from evallib.masking import masks_of
     from evallib.prices import prices_for
-    from evallib.printing import reading_lines, sample_lines, sample_table
+    from evallib.printing import reading_lines, sample_table
     from evallib.scoring import fold_all
     from evallib.store import open_run, read_log
 
@@ -171,15 +216,26 @@ def show(given: Arguments) -> int:
     if given.readings:
         print_lines(reading_lines(found, read_log(given.adjudications)))
     elif given.case or given.failing:
-        verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
-        for verdict in found.verdicts:
-            verdicts.get((verdict.case_id, verdict.sample), []).append(verdict)
-        masks = None if given.unmasked else masks_of(*chosen)
-        for sample in chosen:
-            print_lines(sample_lines(sample, verdicts[sample.key], outcomes[sample.key], masks))
+        print_lines(_answers(found, chosen, unmasked=given.unmasked))
     else:
         print_lines([*sample_table(chosen, outcomes), costs_of([found], prices_for(given.prices, given.data)).line()])
     return 0
+
+
+def _answers(run: Any, samples: Iterable[Any], *, unmasked: bool = False) -> Iterator[str]:
+    """Answers in full, with their verdicts."""
+    from evallib.masking import masks_of
+    from evallib.printing import sample_lines
+    from evallib.scoring import fold_all
+
+    chosen = list(samples)
+    outcomes = fold_all(run.samples, run.verdicts, run.suite.pass_rule)
+    verdicts: dict[Any, list[Any]] = {sample.key: [] for sample in chosen}
+    for verdict in run.verdicts:
+        verdicts.get((verdict.case_id, verdict.sample), []).append(verdict)
+    masks = None if unmasked else masks_of(*chosen)
+    for sample in chosen:
+        yield from sample_lines(sample, verdicts[sample.key], outcomes[sample.key], masks)
 
 
 def metrics(given: Arguments) -> int:

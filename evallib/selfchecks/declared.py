@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from evallib.case import Case
+from evallib.checks.base import Check
+from evallib.checks.expected import expected_calls
+from evallib.checks.json_schema import problems, refuse_broken_schema
 from evallib.domain import EntityKind, Tool
 from evallib.patterns import found, is_whole
-from evallib.selfchecks.spelling import compounds, written
+from evallib.records import canonical_json
+from evallib.selfchecks.spelling import compounds, rare, written
 from evallib.suite import Suite
+from evallib.targets.played import PLACE
 
-__all__ = ["loose_aliases", "loose_entities", "loose_returns", "strange_patterns"]
+__all__ = [
+    "loose_aliases", "loose_entities", "loose_returns", "rare_names", "strange_patterns", "stray_entities",
+    "uncallable",
+]  # fmt: skip
 
 
 def loose_returns(suite: Suite) -> Iterator[str]:
@@ -27,6 +37,83 @@ def loose_returns(suite: Suite) -> Iterator[str]:
                     takes = ", ".join(tool.arguments)
                     yield f"{where} is for argument {argument!r}, which the tool does not take; it takes {takes}"
             yield from (f"{where} is for {said}" for said in _unknown_entities(suite, tool, returns.when))
+            yield from (f"{where} is for {said}" for said in _refused(tool, returns.when))
+            known = dict.fromkeys((*tool.arguments, "approver", "rationale"), 2)
+            for place in dict.fromkeys(PLACE.findall(canonical_json([returns.result, returns.error]))):
+                for _, meant in rare({place: 1, **known}):
+                    yield f"{where} says {{{place}}}, and only {{{meant}}} is filled in; correct its spelling"
+        defaults = {argument: schema["default"] for argument, schema in tool.arguments.items() if "default" in schema}
+        yield from (f"tools: {name!r} has as default {said}" for said in _refused(tool, defaults))
+
+
+def uncallable(suite: Suite, case: Case, check: Check) -> Iterator[str]:
+    """Calls that a check waits for with arguments which the tool does not take."""
+    calls: Any = getattr(check, "calls", ())
+    ignored = {argument for call in calls for argument in call.ignore}
+    for name, args in expected_calls(check):
+        compared = {argument: value for argument, value in args.items() if argument not in ignored}
+        for said in _refused(suite.tools.get(name, Tool()), compared):
+            yield f"check {check.id!r} of case {case.id!r} waits for a call of {name!r} with {said}"
+
+
+def _refused(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Plain arguments that do not fit the schema of the tool that takes them.
+
+    Of an object a call may hold more, and an empty text may be left out.
+    """
+    for argument, schema in tool.arguments.items():
+        faults: list[str] = []
+        with suppress(ValueError):  # what is no schema is told where the tools are played, and an empty one takes any
+            refuse_broken_schema(schema)
+            value = arguments.get(argument, "")
+            faults = [] if value == "" or isinstance(value, Mapping | list | tuple) else problems(schema, value)
+        for fault in faults[:1]:
+            yield f"{argument} {arguments[argument]!r}, which its schema refuses ({fault}); correct one of them"
+
+
+def stray_entities(suite: Suite) -> Iterator[str]:
+    """Ids that a request or a tool's answer names, of a kind whose names are listed, and that are not among them."""
+    listed = {kind: one for kind, one in suite.vocabulary.items() if one.names}
+    for case in suite.cases:
+        asked = dict.fromkeys(word for step in case.steps for word in compounds(step.ask))
+        for kind, one in listed.items():
+            for word in asked if one.pattern else ():
+                if is_whole(one.pattern, word) and not _known(one, word):
+                    said = f"case {case.id!r}: the request names {word!r}, an unknown {kind}"
+                    yield f"{said}; correct it, or add it (to `reserved` where it must not exist)"
+    for name, tool in suite.tools.items():
+        for kind, value in (pair for returns in tool.returns for pair in _pairs(returns.result) if pair[0] in listed):
+            if isinstance(value, str) and not PLACE.search(value) and not _known(listed[kind], value):
+                yield f"tools: an answer of {name!r} says {kind} {value!r}, an unknown {kind}; correct it, or add it"
+
+
+def _known(kind: EntityKind, word: str) -> bool:
+    return word.casefold() in {name.casefold() for name in (*kind.names, *kind.reserved)}
+
+
+def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every key of a JSON value with what stands under it; of a list, each entry."""
+    for key, inner in value.items() if isinstance(value, Mapping) else ():
+        yield from ((key, one) for one in (inner if isinstance(inner, list | tuple) else (inner,)))
+    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _pairs(inner)
+
+
+def rare_names(suite: Suite, named_tools: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """(sentence, whether it cannot be meant) for tags, ids of checks, keys of results and tools that look like a slip.
+
+    They stand once, and a slip away stands one used more often; a tag that a check's `when` picks by cannot be meant.
+    """
+    picked = {tag for check in suite.checks if check.when for tag in (*check.when.tags, *check.when.not_tags)}
+    tags = Counter([*(tag for case in suite.cases for tag in case.tags), *picked, *picked])
+    checks = Counter(bound.check.id for bounds in suite.bound.values() for bound in bounds)
+    returned = [returns.result for tool in suite.tools.values() for returns in tool.returns]
+    keys = Counter(key for result in returned for key in dict.fromkeys(key for key, _ in _pairs(result)))
+    tools = Counter(() if suite.tools else named_tools)  # where they are declared, another is refused
+    for what, uses in (("tag", tags), ("check id", checks), ("key of a tool's answers", keys), ("tool", tools)):
+        for name, meant in rare(uses):
+            many = "once too" if uses[meant] == 1 else f"at {uses[meant]} places"
+            yield f"{what} {name!r} stands once, and {meant!r} {many}; correct it if that is meant", meant in picked
 
 
 def _unknown_entities(suite: Suite, tool: Tool, when: Any) -> Iterator[str]:
@@ -96,7 +183,8 @@ def _nearly(pattern: str, words: Sequence[str]) -> str:
     lines = "\n".join(words)
     for at in range(len(pattern) + 1):
         before, rest = pattern[:at], pattern[at:]
-        for undone in (rest[1:], rf"\w{rest[1:]}", rf"\w{rest}", rest[1:2] + rest[:1] + rest[2:]):
+        others = [f"{n}{rest[1:]}" for n in range(1, 10)] if before.endswith(("{", ",")) else []  # how often it repeats
+        for undone in (rest[1:], rf"\w{rest[1:]}", rf"\w{rest}", rest[1:2] + rest[:1] + rest[2:], *others):
             mended = before + undone
             try:
                 fits = found(rf"(?m)^(?i:{mended})$", lines)

@@ -3,13 +3,15 @@
 Problems cannot be meant: a guarded call that the trajectory lacks, a check that applies to no case, a required case
 that only a model could pass, a write of a tool that writes nothing, likely slips (`spelling`), wordings that nothing
 else in the suite says (`showing`), names and patterns that fit nothing (`declared`); `sense` refuses more on loading.
-Warnings come of rules that can be wrong: another number in the description, a rule of the gate that all meet, wording
-that the question passes, answers in the agent's own prompt, keys and tools nobody reads or declares.
+Warnings come of rules that can be wrong: another number in the description or the rubric, a rule of the gate that all
+or none meet, weights that are no shares of one, a check that counts otherwise in one case, wording that the question
+passes, answers in the agent's own prompt, ids that are none, keys and tools nobody reads or declares.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,8 +22,17 @@ from evallib.checks.folding import fold
 from evallib.checks.judge import Judge
 from evallib.checks.tools import ToolCheck, contains
 from evallib.checks.turns import OverSteps
+from evallib.gate import TOLERANCE
 from evallib.records import Sample, canonical_json
-from evallib.selfchecks.declared import loose_aliases, loose_entities, loose_returns, strange_patterns
+from evallib.selfchecks.declared import (
+    loose_aliases,
+    loose_entities,
+    loose_returns,
+    rare_names,
+    strange_patterns,
+    stray_entities,
+    uncallable,
+)
 from evallib.selfchecks.showing import stray_values, unasked_options, unechoed_words, unshown_wordings
 from evallib.selfchecks.spelling import likely_slips, misspelt_declarations, misspelt_names
 from evallib.sense import raw_range
@@ -56,40 +67,42 @@ def lint(suite: Suite, prompts: Sequence[str] = ()) -> Findings:
     if suite.recorded:
         return Findings((), ())
     checks = [(case, check) for case in suite.cases for check in _checks(suite, case)]
-    problems = [*_applies_to_nothing(suite), *loose_returns(suite), *strange_patterns(suite)]
-    problems += loose_aliases(suite, {tool for _, c in checks if isinstance(c, ToolCheck) for tool in c.named_tools()})
-    problems += [
-        said for case, check in checks for said in (*loose_entities(case, check), *unasked_options(case, check))
-    ]
-    stray = [one for _, check in checks for one in stray_values(suite, check)]
-    problems += [said for said, wrong in stray if wrong]
-    problems += [
-        problem
-        for case in suite.cases
-        for problem in (
-            *_guarded_not_required(case),
-            *_only_judged(suite, case),
-            *_no_writes(suite, case),
-            *_unguarded(suite, case),
-        )
-    ]
-    warnings = [
-        text
-        for case in suite.cases
-        for text in (
-            *_contradicted(suite, case), *_echoed(suite, case), *_memorised(case, (suite.system, *prompts)),
-            *_undeclared_tools(suite, case),
-        )
-    ]  # fmt: skip
-    warnings += [said for said, wrong in stray if not wrong]
+    tools = [tool for _, check in checks if isinstance(check, ToolCheck) for tool in check.named_tools()]
+    either = [*rare_names(suite, tools), *unshown_wordings(suite, checks)]
+    either += [one for _, check in checks for one in stray_values(suite, check)]
     written = [(check, f"check {check.id!r} of case {case.id!r}", text) for case, check in checks
                for text in _patterns(check)]  # fmt: skip
     phrases = [(where, text) for check, where, text in written if check.check in _PHRASES]
-    problems += _misspelt(suite, [(where, text) for _, where, text in written], phrases)
-    problems += unechoed_words(suite, [one for case in suite.cases for one in _told_by_nothing(suite, case)])
-    problems += unshown_wordings(suite, checks)
-    warnings += [*_missed_by_nothing(suite), *_unread_keys(suite)]
+    problems = [
+        *_applies_to_nothing(suite), *loose_returns(suite), *strange_patterns(suite), *loose_aliases(suite, set(tools)),
+        *(said for one in checks for said in _of_a_check(suite, *one)),
+        *(said for said, wrong in either if wrong),
+        *(said for case in suite.cases for said in _of_a_case(suite, case)),
+        *_misspelt(suite, [(where, text) for _, where, text in written], phrases),
+        *unechoed_words(suite, [one for case in suite.cases for one in _told_by_nothing(suite, case)]),
+    ]  # fmt: skip
+    warnings = [
+        *(said for _, check in checks for said in _contradicted(check)),
+        *(said for case in suite.cases for said in _memorised(case, (suite.system, *prompts))),
+        *(said for said, wrong in either if not wrong),
+        *stray_entities(suite), *_odd_weights(suite), *_echoed(checks), *_counting_otherwise(suite),
+        *_undeclared_tools(suite, checks), *_missed_by_nothing(suite), *_unread_keys(suite),
+    ]  # fmt: skip
     return Findings(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(warnings)))
+
+
+def _of_a_check(suite: Suite, case: Case, check: Check) -> Iterator[str]:
+    yield from loose_entities(case, check)
+    yield from unasked_options(case, check)
+    yield from uncallable(suite, case, check)
+    yield from _passes_anything(case, check)
+
+
+def _of_a_case(suite: Suite, case: Case) -> Iterator[str]:
+    yield from _guarded_not_required(suite, case)
+    yield from _only_judged(suite, case)
+    yield from _no_writes(suite, case)
+    yield from _unguarded(suite, case)
 
 
 def _told_by_nothing(suite: Suite, case: Case) -> Iterator[tuple[str, str]]:
@@ -178,20 +191,64 @@ def _missed_by_nothing(suite: Suite) -> Iterator[str]:
     for name, least, low in told:
         if least is not None and least <= low:
             yield f"the gate's `{name}: {least:g}` is met by any figure; raise it, or remove the rule"
+    decided = {bound.check.id for case in suite.cases if case.split == "validation" for bound in suite.bound[case.id]}
+    for name in suite.gate.checks if decided else ():
+        if name not in decided:
+            yield f"the gate's `checks.{name}` can be met by no release, as no validation case has it; remove the rule"
+    floor, mean = suite.gate.floor, suite.gate.mean
+    if floor is not None and mean is not None and 0 < mean <= floor:
+        yield f"the gate's `mean: {mean:g}` is met by whatever meets `floor: {floor:g}`; raise it, or remove the rule"
+
+
+def _passes_anything(case: Case, check: Any) -> Iterator[str]:
+    """A score that passes from the lowest there is."""
+    reach, least = raw_range(check), getattr(check, "pass_at", None)
+    if reach and least is not None and least <= reach[0]:
+        yield f"check {check.id!r} of case {case.id!r}: any score is at `pass_at: {least:g}`; raise it"
+
+
+def _counting_otherwise(suite: Suite) -> Iterator[str]:
+    """Checks that count otherwise in one case than in three and more others."""
+    counts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for case, bounds in suite.bound.items():
+        for check, _ in bounds:
+            counts[check.id][f"weight {check.weight:g}, {'' if check.critical else 'not '}critical"].append(case)
+    for name, ways in counts.items():
+        often = max(ways, key=lambda way: len(ways[way]))
+        for way, cases in ways.items():
+            if len(cases) == 1 and len(ways[often]) > 2:
+                others = f"({way}) than in {len(ways[often])} others ({often})"
+                yield f"check {name!r} counts otherwise in case {cases[0]!r} {others}; correct it"
+
+
+def _odd_weights(suite: Suite) -> Iterator[str]:
+    """Weights of three and more checks of the suite that are written as shares of one, and are not."""
+    weights = [check.weight for check in suite.checks if "weight" in check.model_fields_set and check.weight]
+    shares, whole_ones = [one for one in weights if one < 1], [one for one in weights if one >= 1]
+    if len(shares) < 3 or len(whole_ones) > 1 or len(set(weights)) == 1:
+        return
+    if abs(sum(weights) - 1) > TOLERANCE:
+        yield (
+            f"the weights {', '.join(f'{one:g}' for one in weights)} add up to {sum(weights):g}, not 1; correct one, "
+            "or write whole numbers, as only their proportions count"
+        )
 
 
 def _parts(check: Check) -> tuple[Check, ...]:
     return tuple(part for _, part in check.parts) if isinstance(check, OverSteps) else (check,)
 
 
-def _guarded_not_required(case: Case) -> Iterator[str]:
+def _guarded_not_required(suite: Suite, case: Case) -> Iterator[str]:
     """A call that must be left open, beside a trajectory that does not ask for that call."""
-    groups = [(f", step {number}", step.checks) for number, step in enumerate(case.steps, 1)] + [("", case.checks)]
-    for where, checks in groups:
-        asked = [check for check in checks if check.check == "trajectory" and not isinstance(_of(check).calls, str)]
+    groups: dict[int, list[Check]] = defaultdict(list)
+    for check, _ in suite.bound[case.id]:
+        for step, part in check.parts if isinstance(check, OverSteps) else ((0, check),):
+            groups[step].append(part)
+    for step, checks in groups.items():
+        asked = [_of(check).required for check in checks if check.check == "trajectory"]
         for tool, args in _left_open(checks):
-            calls = [call for one in asked for call in _of(one).calls]
-            if asked and not any(call.tool == tool and contains(call.args, args) for call in calls):
+            if asked and not any(call.tool == tool and contains(call.args, args) for calls in asked for call in calls):
+                where = f", step {step}" if step else ""
                 yield (
                     f"case {case.id!r}{where}: must leave {tool!r} open for approval, which its trajectory "
                     "does not require; add the call"
@@ -210,16 +267,16 @@ def _of(check: Check) -> Any:
     return check
 
 
-def _contradicted(suite: Suite, case: Case) -> Iterator[str]:
+def _contradicted(check: Check) -> Iterator[str]:
     """A number in a check's description where its patterns look for another one of the same unit."""
-    for check in _checks(suite, case):
-        said, sought = _figures(check.description), _figures(" ; ".join((*_patterns(check), *_limits(check))))
-        for unit in said.keys() & sought.keys():
-            if not said[unit].keys() & (sought[unit].keys() | sought.get("", {}).keys()):
-                yield (
-                    f"check {check.id!r}: its description says {', '.join(said[unit].values())}, "
-                    f"its criterion looks for {', '.join(sought[unit].values())}"
-                )
+    yield from _ungraded(check)
+    said, sought = _figures(check.description), _figures(" ; ".join((*_patterns(check), *_limits(check))))
+    for unit in said.keys() & sought.keys():
+        if not said[unit].keys() & (sought[unit].keys() | sought.get("", {}).keys()):
+            yield (
+                f"check {check.id!r}: its description says {', '.join(said[unit].values())}, "
+                f"its criterion looks for {', '.join(sought[unit].values())}; correct one of them"
+            )
 
 
 def _patterns(check: Any) -> Iterator[str]:
@@ -235,6 +292,16 @@ def _limits(check: Any) -> Iterator[str]:
             yield f"{getattr(check, name):g}"
 
 
+def _ungraded(check: Any) -> Iterator[str]:
+    """Ends of a judge's scale that its rubric, which says what grades mean, does not name."""
+    if isinstance(check, Judge) and check.mode == "scale":
+        graded = {int(number) for number in re.findall(r"(?<![\w.])(\d{1,3}):(?!\d)", check.rubric)}
+        ends = [end for end in check.scale if end not in graded]
+        if len(graded) > 1 and ends:
+            scale = f"its scale is {list(check.scale)}"
+            yield f"check {check.id!r}: {scale}, and its rubric says nothing of {ends[0]}; correct one"
+
+
 def _figures(text: str) -> dict[str, dict[str, str]]:
     """Unit (none for a word that is no unit) to its numbers, and each as it stands; patterns are read as they match."""
     plain = re.sub(r"\\s[*+?]?|\{\d*,?\d*\}|(?<=[\d.]) ?[?*+]|(?<= )[?*+]", "", text.replace("\\.", "."))
@@ -246,14 +313,19 @@ def _figures(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def _echoed(suite: Suite, case: Case) -> Iterator[str]:
+def _echoed(checks: Sequence[tuple[Case, Check]]) -> Iterator[str]:
     """Checks of wording that the question itself would pass."""
-    question = "\n".join(step.ask for step in case.steps)
-    for check in _checks(suite, case):
+    hits: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for case, check in checks:
         if check.check in _WORDING and check.computable and _asks_for_text(check):
+            question = "\n".join(step.ask for step in case.steps)
             (verdict,) = check([Sample("lint", case.id, 1, answer=question, exit_code=0)])
             if verdict.status == "scored" and verdict.passed:
-                yield f"check {check.id!r} of case {case.id!r}: repeating the question would pass it: {verdict.reason}"
+                hits[check.id].append((case.id, verdict.reason))
+    for name, (first, *others) in hits.items():
+        more = f" (and {counted(len(others), 'more case')})" if others else ""
+        passed = f"repeating the question would pass it: {first[1]}"
+        yield f"check {name!r} of case {first[0]!r}{more}: {passed}; ask for what the question does not say"
 
 
 def _asks_for_text(check: Any) -> bool:
@@ -268,11 +340,13 @@ def _memorised(case: Case, prompts: Sequence[str]) -> Iterator[str]:
     for number, step in enumerate(case.steps, 1):
         shared = next((run for run in _runs(step.reference) if run in seen), None)
         if shared:
-            yield f"case {case.id!r}, step {number}: the agent's own prompt holds its reference answer: {shared!r}"
+            held = f"the agent's own prompt holds its reference answer: {shared!r}"
+            yield f"case {case.id!r}, step {number}: {held}; ask something else"
     folded = [fold(prompt).text for prompt in prompts if prompt]
     for text in _telling(case):
         if any(whole(text).search(prompt) for prompt in folded):
-            yield f"case {case.id!r}: the agent's own prompt holds {text!r} of its answer key or reference"
+            held = f"the agent's own prompt holds {text!r} of its answer key or reference"
+            yield f"case {case.id!r}: {held}; ask something else"
 
 
 def _telling(case: Case) -> Iterator[str]:
@@ -306,11 +380,13 @@ def _unread_keys(suite: Suite) -> Iterator[str]:
         yield f"no check reads `{name}` of the answer key, which {have}, case {held[0]!r} first"
 
 
-def _undeclared_tools(suite: Suite, case: Case) -> Iterator[str]:
-    """Tools that checks speak of in a suite that declares none: a misspelt one would never be noticed."""
-    for check in _checks(suite, case) if not suite.tools else ():
-        for tool in check.named_tools() if isinstance(check, ToolCheck) else ():
-            yield f"check {check.id!r} names tool {tool!r}; declare `tools`, or a slip in it is never noticed"
+def _undeclared_tools(suite: Suite, checks: Sequence[tuple[Case, Check]]) -> Iterator[str]:
+    """That checks speak of tools in a suite that declares none: a misspelt one would hardly be noticed."""
+    named = {tool: check.id for _, check in checks if isinstance(check, ToolCheck) for tool in check.named_tools()}
+    if named and not suite.tools:
+        tool, check_id = next(iter(named.items()))
+        more = f" (and {counted(len(named) - 1, 'more tool')} named)" if len(named) > 1 else ""
+        yield f"check {check_id!r} names tool {tool!r}{more}; declare `tools`, or a slip in it is never noticed"
 
 
 def _runs(text: str) -> list[str]:

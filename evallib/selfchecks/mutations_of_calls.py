@@ -116,8 +116,8 @@ def _groundedness(_: Any, ideal: Sample, suite: Suite) -> Made:
     ).lower()
     echoed = False
     for kind, entities in suite.vocabulary.items():
-        names = [name for name in entities.names if name not in entities.ambiguous]
-        names += [made for made in (example(entities.pattern) if entities.pattern else None,) if made and not names]
+        made = example(entities.pattern) if entities.pattern else None
+        names = [*(name for name in entities.names if name not in entities.ambiguous), *([made] if made else [])]
         unseen = [name for name in names if name.lower() not in seen]
         if unseen:
             name = unseen[0]

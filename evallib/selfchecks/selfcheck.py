@@ -22,11 +22,14 @@ from evallib.records import Sample, ToolCall, Turn, Verdict
 from evallib.scoring import probe_failures
 from evallib.selfchecks.mutations import recorded_notes, shown_samples, spoken
 from evallib.selfchecks.regressions import Regression, try_regressions
+from evallib.selfchecks.variants import completed
+from evallib.stdout import counted
 from evallib.suite import Suite
 from evallib.targets.played import Play, PlayedTools
 
 __all__ = ["SelfCheck", "ideal_sample", "refuse_failing", "self_check"]
 
+_SAYING_NOTHING = {"empty answer", "blanks only", "crash"}
 Progress = Callable[[Iterable[int], int, int], Iterable[int]]
 """Given what yields once per check, how many are done, and how many there are in all."""
 
@@ -41,10 +44,13 @@ class SelfCheck:
     problems: tuple[str, ...]
     """Verdicts that are wrong: no run begins before they are mended."""
     unproven: tuple[str, ...] = ()
-    """Checks that were never seen to fail, never to pass, or to end, or are as wrong on an answer as strict was.
+    """Checks that were never seen to fail, never to pass, or to end, or are as wrong on an answer as strict was, and
+    cases that were never seen to fail.
 
     `validate` refuses them, a run records them.
     """
+    warnings: tuple[str, ...] = ()
+    """Cases that fail only what says nothing, and those of which no right answer is known."""
     regressions: int = 0
     """Answers that people read, and that were tried."""
     untried: tuple[str, ...] = ()
@@ -58,14 +64,15 @@ def self_check(suite: Suite, kept: Sequence[Regression] = (), *, progress: Progr
     """
     read = try_regressions(suite, kept)
     if suite.recorded:
-        return SelfCheck(0, 0, read.bad, read.residue, read.tried, read.untried)
+        return SelfCheck(0, 0, read.bad, read.residue, (), read.tried, read.untried)
     trial = _Trial(suite)
     shown = trial.shown_one_by_one()
     for _ in progress(shown, 0, sum(map(len, suite.bound.values()))) if progress else shown:
         pass
     problems = dict.fromkeys((*probe_failures(suite, trial.endless), *read.bad, *trial.problems))
     unproven = (*trial.unproven(), *read.residue)
-    return SelfCheck(trial.shown, len(suite.probes), tuple(problems), unproven, read.tried, read.untried)
+    warnings = tuple(trial.warnings())
+    return SelfCheck(trial.shown, len(suite.probes), tuple(problems), unproven, warnings, read.tried, read.untried)
 
 
 def refuse_failing(suite: Suite, kept: Sequence[Regression] = ()) -> SelfCheck:
@@ -127,6 +134,12 @@ class _Trial:
         self._tools = PlayedTools(suite.tools)
         self._failed: dict[_Place, bool] = defaultdict(bool)
         self._passed: dict[_Place, bool] = defaultdict(bool)
+        self._mute: dict[_Place, str] = {}
+        """Checks without a verdict so far, and why."""
+        self._reds: dict[str, set[str]] = defaultdict(set)
+        """Case to the mutations that a check which decides it failed."""
+        self._unread: list[tuple[str, str]] = []
+        """Case and check that wants something said, where no reference says it."""
 
     def shown_one_by_one(self) -> Iterator[int]:
         """Yields for each check of each case, once it was shown what it must pass and fail."""
@@ -157,10 +170,27 @@ class _Trial:
                 self.problems.append(f"{one.where} passes what it must fail ({shown.mutation}): {verdict.reason}")
             if shown.must and _fails(verdict) and not _fails(first):
                 self.problems.append(f"{one.where} fails what it must pass ({shown.mutation}): {verdict.reason}")
+        red = {shown.mutation for shown, verdict in zip(made, verdicts, strict=True) if _fails(verdict)}
+        self._note(one, [first, *verdicts], red)
+
+    def _note(self, one: _Shown, verdicts: Sequence[Verdict], red: set[str]) -> None:
+        """What the verdicts, that on the ideal sample first, prove of the check and its case; it failed `red`."""
+        check, statuses = one.check, [verdict.status for verdict in verdicts]
         place = _Place("" if check.id in self._wide else one.case, check.id, one.step)
-        left_out = first.status == "not_applicable" or all(v.status == "not_scored" for v in (first, *verdicts))
-        self._failed[place] |= left_out or any(map(_fails, verdicts))
-        self._passed[place] |= left_out or one.has_reference or any(v.passed is True for v in (first, *verdicts))
+        left_out = statuses[0] == "not_applicable" or set(statuses) == {"not_scored"}
+        self._failed[place] |= left_out or any(map(_fails, verdicts[1:]))
+        self._passed[place] |= left_out or one.has_reference or any(v.passed is True for v in verdicts)
+        if "scored" in statuses:
+            self._mute[place] = ""
+        elif statuses[0] == "not_applicable" or not one.has_reference:  # else it is a problem already
+            self._mute.setdefault(place, verdicts[0].reason)
+        if self._decides(check):
+            self._reds[one.case] |= red
+        if "unrelated answer" in red and not one.has_reference:
+            self._unread.append((one.case, check.id))
+
+    def _decides(self, check: Check) -> bool:
+        return check.critical or self.suite.pass_rule == "top"
 
     def _stop(self, one: _Shown, mutation: str, verdict: Verdict) -> None:
         """Ask the check nothing more; wrong is what has no verdict on a reference, all else is unproven."""
@@ -171,18 +201,58 @@ class _Trial:
         (self._unended if mutation or not one.has_reference else self.problems).append(said)
 
     def unproven(self) -> Iterator[str]:
-        """Checks that gave one verdict on everything they were shown, probes among it, and those that did not end."""
+        """Checks that gave one verdict, or none, on all they were shown, probes among it; cases that cannot fail."""
         yield from self._unended
+        fails, passes = self._probed()
+        for place, failed in self._failed.items():
+            mute = self._mute.get(place) if not place.among(fails | passes) else ""
+            if mute:
+                yield f"{place} had no verdict on anything it was shown ({mute}); mend it, or remove it"
+            elif not failed and not place.among(fails):
+                yield f"{place} passed everything it was shown; add a probe that it must fail"
+            elif not self._passed[place] and not place.among(passes):
+                yield f"{place} failed everything it was shown; add a `reference`, or a probe that it must pass"
+        proven = {place.check for place, failed in self._failed.items() if failed or place.among(fails)}
+        proven -= {place.check for place, reason in self._mute.items() if reason}
+        for case, reds in self._decided_cases():
+            if not reds and all(name in proven for name in self._deciding(case)):
+                yield f"case {case!r} cannot fail: no check that decides it failed anything; give one what to look for"
+
+    def _probed(self) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+        """The (case, check) that a probe must fail, and must pass."""
         probes = self.suite.probes
-        fails = {(probe.case, name) for probe in probes for name in probe.fails}
         passes = {(probe.case, name) for probe in probes for name in probe.passes}
         passes |= {(p.case, b.check.id) for p in probes if not p.passes + p.fails for b in self.suite.bound[p.case]}
-        for place, failed in self._failed.items():
-            if not failed and not place.among(fails):
-                yield f"{place} passed everything it was shown; add a probe that it must fail"
-        for place, passed in self._passed.items():
-            if not passed and not place.among(passes):
-                yield f"{place} failed everything it was shown; add a `reference`, or a probe that it must pass"
+        return {(probe.case, name) for probe in probes for name in probe.fails}, passes
+
+    def _decided_cases(self) -> Iterator[tuple[str, set[str]]]:
+        """Cases that computed checks alone decide, and what was seen to fail them."""
+        failed, _ = self._probed()
+        for case in self.suite.bound:
+            deciding = self._deciding(case)
+            if deciding and all(check.computable and name not in self.endless for name, check in deciding.items()):
+                yield case, self._reds[case] | {"a probe" for name in deciding if (case, name) in failed}
+
+    def _deciding(self, case: str) -> dict[str, Check]:
+        return {check.id: check for check, _ in self.suite.bound[case] if self._decides(check)}
+
+    def warnings(self) -> Iterator[str]:
+        """Cases that fail only what says nothing, and those of which no right answer is known."""
+        for case, reds in self._decided_cases():
+            if reds and reds <= _SAYING_NOTHING:
+                yield (
+                    f"case {case!r}: nothing but an empty answer or a crash fails it; make a check of what it says or "
+                    "does `critical: true`"
+                )
+        unread = [one for one in self._unread if one not in self._probed()[1]]
+        if unread:
+            case, check = unread[0]
+            more = len({case for case, _ in unread}) - 1
+            others = f" (and {counted(more, 'more case')})" if more else ""
+            yield (
+                f"check {check!r} of case {case!r}{others}: no right answer is known, so that a slip in what it looks "
+                "for is not seen; add a `reference`, or a probe that it must pass"
+            )
 
 
 def _parts(case: Case, check: Check, ideal: Sample) -> Iterator[_Shown]:
@@ -214,8 +284,7 @@ def ideal_sample(suite: Suite, case: Case, tools: PlayedTools | None = None) -> 
     turns: list[Turn] = []
     for number, step in enumerate(case.steps, 1):
         checks = list(_at(suite, case, number))
-        text = step.reference or spoken(checks)
-        turns.append(_turn(number, step, text, checks, play, turns[-1].pending if turns else ()))
+        turns.append(_turn(suite, number, step, checks, play, turns[-1].pending if turns else ()))
     return Sample(
         "self-check", case.id, 1, turns=tuple(turns), answer=turns[-1].text if turns else "", exit_code=0,
         recorded=recorded_notes([bound.check for bound in suite.bound[case.id]]),
@@ -232,14 +301,15 @@ def _at(suite: Suite, case: Case, number: int) -> Iterator[Check]:
 
 
 def _turn(  # noqa: PLR0917  # one turn and the world it happens in
-    number: int, step: Step, text: str, checks: Sequence[Check], play: Play, open_: Sequence[ToolCall]
+    suite: Suite, number: int, step: Step, checks: Sequence[Check], play: Play, open_: Sequence[ToolCall]
 ) -> Turn:
     results = [_decided(play, call, step) for call in open_] if step.approve is not None else []
     calls: list[ToolCall] = []
     pending: list[ToolCall] = []
-    for name, arguments, times, result in _expected(checks):
-        if sum(call.name == name and contains(call.arguments, arguments) for call in (*calls, *results)) >= times:
+    for name, named, times, result in _expected(checks):
+        if sum(call.name == name and contains(call.arguments, named) for call in (*calls, *results)) >= times:
             continue
+        arguments = completed(suite, name, named)
         call = ToolCall(name, arguments, id=f"call-{number}-{len(calls) + 1}")
         looked = play.call(name, arguments)
         guarded = looked.pending or name in _left_open(checks)
@@ -250,7 +320,7 @@ def _turn(  # noqa: PLR0917  # one turn and the world it happens in
             calls.append(replace(call, result=json.dumps(result)))
         else:
             calls.append(replace(call, result=looked.result if looked.error is None else "{}"))
-    return Turn(number, step.sent, text, tuple(calls), tuple(results), tuple(pending))
+    return Turn(number, step.sent, step.reference or spoken(checks), tuple(calls), tuple(results), tuple(pending))
 
 
 def _decided(play: Play, call: ToolCall, step: Step) -> ToolCall:

@@ -14,7 +14,7 @@ from evallib.checks.exposure import exposures
 from evallib.checks.facts import whole
 from evallib.checks.folding import fold
 from evallib.checks.policy import inflections, phrase_pattern
-from evallib.patterns import branches, flagged, found
+from evallib.patterns import branches, flagged, found, quoted
 from evallib.records import canonical_json
 from evallib.selfchecks.spelling import written
 from evallib.suite import Suite
@@ -27,6 +27,9 @@ _LITTLE = frozenset(
      "been", "are", "will", "can", "may")
 )  # fmt: skip
 """Words of every text, whose spelling nothing has to show."""
+_CUT_SHORT = frozenset(word[:at] + word[at + 1 :] for word in _LITTLE if len(word) == 3 for at in range(3))
+_CUT_SHORT -= {"ad", "an", "as", "do", "he", "hi", "is", "it", "ma", "my", "no", "of", "on", "or", "so", "to", "us"}
+"""What a letter left out makes of them, unless it is a word."""
 
 
 def unechoed_words(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -43,19 +46,24 @@ def unechoed_words(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterato
     for where, text in criteria:
         alone = []
         for word in (one for one in dict.fromkeys(_any_words(text)) if one not in _LITTLE):
+            if len(word) == 2 and word not in _CUT_SHORT:
+                continue
             others = {word} | (inflections(word) & counts.keys()) - _LITTLE | of_form[word]
             if sum(counts[other] for other in others) < 2:
                 alone.append(word)
         if alone:
             told = ", ".join(map(repr, alone))
             yield (
-                f"{where}: {told} of {text!r} stands nowhere else, so that a slip in it would not be seen; say it in "
-                "your own words in a probe"
+                f"{where}: {told} of {text!r} stands nowhere else, so that a slip in it would not be seen; add a probe "
+                "of the case whose answer says it"
             )
 
 
 def _any_words(text: str) -> list[str]:
-    return [word.lower() for word in re.findall(r"[A-Za-z]{3,}", re.sub(r"\\+[A-Za-z]", " ", text))]
+    return [word.lower() for word in re.findall(r"[A-Za-z]{2,}", re.sub(r"\\+[A-Za-z]", " ", text))]
+
+
+_LISTED = 4
 
 
 class _Wording(NamedTuple):
@@ -67,29 +75,37 @@ class _Wording(NamedTuple):
     """Whether a text of its own case says it."""
 
 
-def unshown_wordings(suite: Suite, checks: Iterable[tuple[Case, Check]]) -> Iterator[str]:
-    """Phrases, other wordings of a fact, units and alternatives of a pattern that no text of a case with them says.
+def unshown_wordings(suite: Suite, checks: Iterable[tuple[Case, Check]]) -> Iterator[tuple[str, bool]]:
+    """(sentence, whether it is an error) for each check of which no text of a case with it says some wording.
 
-    Of checks whose id a probe names: who shows one of their phrases shows all, or a slip in the others is not seen.
-    The texts of a case are its requests, its references and its probes.
+    Wordings are phrases, other wordings of a fact, units and alternatives of a pattern; texts the requests, references
+    and probes of a case. It is an error where a probe names the check: who shows one shows all, or a slip in the others
+    is not seen. Of others, patterns, texts and units are told, in cases whose reference shows the rest.
     """
-    named = {name for probe in suite.probes for name in (*probe.passes, *probe.fails)}
+    wide = {check.id for check in suite.checks}
+    named = {(name in wide or probe.case, name) for probe in suite.probes for name in (*probe.passes, *probe.fails)}
     said: dict[str, list[str]] = {case.id: [text for s in case.steps for text in (s.ask, s.reference)]
                                   for case in suite.cases}  # fmt: skip
     for probe in suite.probes:
         said[probe.case].append(probe.answer)
-    shown: dict[tuple[str, str], bool] = defaultdict(bool)
-    places: dict[tuple[str, str], str] = {}
+    referred = {case.id for case in suite.cases if any(step.reference for step in case.steps)}
+    shown: set[tuple[str, str]] = set()
+    places: dict[tuple[str, str], tuple[str, str, bool]] = {}
     for case, check in checks:
-        for one in _wordings(check, said[case.id]) if check.id in named else ():
-            shown[one[:2]] |= one.shown
-            places.setdefault(one[:2], f"check {check.id!r} of case {case.id!r}")
-    for wording, where in places.items():
-        if not shown[wording]:
-            yield (
-                f"{where}: no request, reference or probe of the case says {wording[1]!r}, so that a slip in it would "
-                "not be seen; correct it, or say it in a probe, as the others"
-            )
+        is_named = (check.id in wide or case.id, check.id) in named
+        told = is_named or (case.id in referred and check.check in {"matches", "exact", "number"})
+        for one in _wordings(check, said[case.id]) if told else ():
+            shown |= {one[:2]} if one.shown else set()
+            places.setdefault(one[:2], (check.id, case.id, is_named))
+    unsaid: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
+    for wording, place in places.items():
+        if wording not in shown:
+            unsaid[place].append(quoted(wording[1]))
+    for (name, case_id, is_named), texts in unsaid.items():
+        told_of = f"check {name!r} of case {case_id!r}: no request, reference or probe of the case says "
+        remedy = "so that a slip there would not be seen; correct it, or add a probe of the case whose answer says it"
+        more = f" or {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
+        yield f"{told_of}{' or '.join(texts[:_LISTED])}{more}, {remedy}", is_named
 
 
 def _wordings(check: Any, texts: Sequence[str]) -> Iterator[_Wording]:

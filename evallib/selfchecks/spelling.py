@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evallib.records import canonical_json
 from evallib.suite import Suite
 
-__all__ = ["compounds", "is_one_slip_off", "likely_slips", "misspelt_declarations", "misspelt_names", "written"]
+__all__ = [
+    "compounds", "is_one_slip_off", "likely_slips", "misspelt_declarations", "misspelt_names", "rare", "written",
+]  # fmt: skip
 
 _WORD = re.compile(r"(?<![A-Za-z])(?<!--)[A-Za-z]{5,}")
 """Five letters and more, and no option of a command line."""
@@ -85,8 +87,28 @@ def _declared(suite: Suite) -> dict[str, tuple[str, str]]:
 
 def is_one_slip_off(word: str, name: str) -> bool:
     """Whether a slip, of any letter where the name has signs in it, makes `name` of `word`; other digits do not."""
-    same = re.sub(r"\d", "0", word) == re.sub(r"\d", "0", name)
-    return len(name) > 4 and not same and _is_slip(word, name, anywhere=not name.isalpha())
+    return len(name) > 4 and _is_slip_in(word, name, anywhere=not name.isalpha())
+
+
+def _is_slip_in(word: str, name: str, *, anywhere: bool = True) -> bool:
+    return _unnumbered(word) != _unnumbered(name) and _is_slip(word, name, anywhere=anywhere)
+
+
+def _unnumbered(name: str) -> str:
+    """The name with nothing that counts in it: other digits make another name, and so do letters that stand alone."""
+    return re.sub(r"\d|(?<![^\W_])[A-Za-z](?![^\W_])", "0", name)
+
+
+def rare(uses: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Names used once, of three letters and more, each with another that a slip parts it from.
+
+    That one is used more often, or from five letters on, once as well.
+    """
+    for name in (name for name, times in uses.items() if times == 1 and len(name) > 2):
+        others = [one for one in uses if uses[one] > 1 or (one < name and len(one) > 4)]
+        meant = next((one for one in sorted(others) if _is_slip_in(one, name)), "")
+        if meant:
+            yield name, meant
 
 
 def misspelt_names(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -108,7 +130,7 @@ def misspelt_names(suite: Suite, criteria: Iterable[tuple[str, str]]) -> Iterato
 
 
 def _is_misspelt(word: str, name: str) -> bool:
-    if len(word) < 5 or name.isalpha() or re.sub(r"\d", "0", word) == re.sub(r"\d", "0", name):
+    if len(word) < 5 or name.isalpha() or _unnumbered(word) == _unnumbered(name):
         return False
     return _squeezed(word) == _squeezed(name) or (not word.isalpha() and _is_slip(word, name))
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from random import Random
 from typing import Any
 
+from evallib.checks.json_schema import problems
+from evallib.domain import Tool
 from evallib.patterns import flagged, found
 from evallib.records import Sample, ToolCall, Turn
+from evallib.suite import Suite
 
-__all__ = ["Made", "adding", "calling", "example", "mapped", "otherwise", "saying", "without", "without_tools"]
+__all__ = [
+    "Made", "adding", "calling", "completed", "example", "mapped", "otherwise", "saying", "without", "without_tools",
+]  # fmt: skip
 
 Made = Iterator[tuple[str, Sample, bool]]
 """Mutation, sample, and whether the check it was made for must pass it."""
@@ -52,6 +57,25 @@ def mapped(sample: Sample, change: Callable[[ToolCall], ToolCall | None]) -> Sam
     turns = (replace(t, tool_calls=each(t.tool_calls), results=each(t.results), pending=each(t.pending))
              for t in sample.turns)  # fmt: skip
     return replace(sample, turns=tuple(turns))
+
+
+def completed(suite: Suite, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call with those that the tool cannot do without, where something plain is one."""
+    tool, made = suite.tools.get(name, Tool()), dict(arguments)
+    for argument, schema in tool.arguments.items():
+        if argument not in made and "default" not in schema:
+            kind = suite.vocabulary.get(tool.entities.get(argument, ""))
+            value = _plain(schema, kind.names if kind else ())
+            made |= {} if value is None else {argument: value}
+    return made
+
+
+def _plain(schema: Mapping[str, Any], first: tuple[str, ...]) -> Any:
+    """A value that the schema takes; None where none of the plain ones is."""
+    pattern = schema.get("pattern")
+    tried = [*first, schema.get("const"), *schema.get("enum", ()), example(pattern) if pattern else None, "some text",
+             "some text" * int(schema.get("minLength", 0)), schema.get("minimum"), 1, True, [], {}]  # fmt: skip
+    return next((value for value in tried if value is not None and not (schema and problems(schema, value))), None)
 
 
 def otherwise(value: Any) -> Any:

@@ -15,11 +15,12 @@ from evallib.errors import InputError
 from evallib.records import ToolCall, digest
 from evallib.targets.knowledge import Looked
 
-__all__ = ["AWAITING", "Play", "PlayedTools"]
+__all__ = ["AWAITING", "PLACE", "Play", "PlayedTools"]
 
 AWAITING = "awaiting_approval"
 """The status a guarded write gives at its call: it was proposed, and has not run."""
-_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""Where a text of `returns` is filled in."""
 
 
 class PlayedTools:
@@ -159,7 +160,7 @@ def _filled(value: Any, known: Mapping[str, Any]) -> Any:
         return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
     if isinstance(value, str):
-        return _PLACE.sub(known_text, value)
+        return PLACE.sub(known_text, value)
     if isinstance(value, Mapping):
         return {key: _filled(inner, known) for key, inner in value.items()}
     return [_filled(inner, known) for inner in value] if isinstance(value, list | tuple) else value
