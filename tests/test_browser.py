@@ -28,9 +28,11 @@ if "whole" not in globals():
 else:
     ReviewWidget._esm = whole
 """
-SLOW = "from evallib.widgets.review import ReviewWidget\nReviewWidget._esm = ReviewWidget._esm.replace({!r}, {!r})\n".format(
-    "PATIENCE_MS = 3000", "PATIENCE_MS = 120_000"
-)
+PATIENT = """
+from evallib.widgets.review import ReviewWidget
+ReviewWidget._esm = ReviewWidget._esm.replace("PATIENCE_MS = 3000", "PATIENCE_MS = 120_000")
+assert "120_000" in ReviewWidget._esm
+"""
 """For tests of anything but silence: on a busy machine the kernel may take longer than a reader waits."""
 REASON = "It says what the user must not do; add dd, a, x and m, which are only text here."
 FOREIGN = (
@@ -50,7 +52,7 @@ def open_desk(browser, lab, runs, tmp_path):
     folder = lab.folder / tmp_path.name  # a kernel belongs to a path: each test has its own
     folder.mkdir()
 
-    def opened(run="small", query="as=r1", before=SLOW, host="lab", browser=browser):
+    def opened(run="small", query="as=r1", before=PATIENT, host="lab", browser=browser):
         places = {"data": str(runs[1]), "adjudications": str(tmp_path / "log"), "query": query}
         desk = Desk(browser, lab, review_notebook(folder, run, before=before, **places), host=host)
         desks.append(desk)
