@@ -63,13 +63,16 @@ reasons beside it are narrow and tall.
 def table_html(frame: pd.DataFrame) -> str:
     """A plain frame as pandas writes it, every text escaped, but flush left and without pandas' own row numbers.
 
-    Below it stands what its figures are of in short, where it is known, and folded the whole caption.
+    A head may be broken after an underscore. Below it stands what its figures are of in short, where it is known, and
+    folded the whole caption.
     """
     import pandas as pd
 
     numbered, most = isinstance(frame.index, pd.RangeIndex), pd.get_option("display.max_rows")
     cut = most is not None and len(frame) > most
     table = frame.to_html(index=not numbered, escape=True, max_rows=most, show_dimensions=cut, notebook=True)
+    head, end, body = table.partition("</thead>")
+    table = re.sub("(?<=<th>)[^<]+", lambda words: words[0].replace("_", "_<wbr>"), head) + end + body
     if frame.empty:
         none = f'<tr><th colspan="{max(1, frame.shape[1])}">nothing to show</th></tr>'
         table = table.replace("<tbody>", f"<tbody>{none}", 1)

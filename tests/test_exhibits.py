@@ -236,5 +236,11 @@ def test_a_notebook_shows_an_error_of_ours_as_its_sentence(notebook_display, cap
     assert capsys.readouterr().out == "InputError: no run of that name\n"
 
 
+def test_long_heads_may_be_broken_at_their_underscores():
+    shown = table_html(pd.DataFrame({"score_min": ["a_b"]}))
+    assert "<th>score_<wbr>min</th>" in shown
+    assert "<td>a_b</td>" in shown
+
+
 def test_a_frame_without_rows_says_so():
     assert '<th colspan="2">nothing to show</th>' in table_html(pd.DataFrame(columns=["case", "reading"]))

@@ -64,9 +64,9 @@ class _Terminal:
         """What came and was not asked for yet; all reading goes through it, so that nothing typed ahead is lost."""
         self._asked: tuple[Callable[[], None], str] = self._single, ""
         """How the terminal was last set, and the prompt that stands."""
+        self._before = signal.signal(signal.SIGCONT, self._go_on)
         self._single()
         self._tell_pasted("h")
-        self._before = signal.signal(signal.SIGCONT, self._go_on)
 
     def _go_on(self, *_: object) -> None:
         """After Ctrl+Z: the shell has set the terminal as it likes it, and written over the prompt."""
