@@ -201,6 +201,20 @@ def test_an_interrupt_ends_the_sitting_and_what_was_saved_is_on_the_disk(run, lo
     assert said.endswith("1 readings saved; 1 of 4 read.")
 
 
+def test_a_reading_that_was_on_the_disk_when_it_was_interrupted_is_counted(run, log, monkeypatch):
+    link = os.link
+
+    def interrupted(source, target):
+        link(source, target)
+        if "entries" in str(target):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "link", interrupted)
+    _, saved, said = reading(run, log, "p", "q")
+    assert (saved, len(read_log(log))) == (1, 1)
+    assert said.endswith("1 readings saved; 1 of 4 read.")
+
+
 def test_a_half_typed_reason_is_a_draft_that_the_next_sitting_offers(run, log):
     place = next(n for n, (_, word) in enumerate(reading_order(run, log)) if word == "fail")
     to_it = ["j"] * place

@@ -92,8 +92,8 @@ class _Terminal:
         """Give the terminal back as it was, unless it is gone."""
         signal.signal(signal.SIGCONT, self._before)
         with contextlib.suppress(OSError, self._termios.error):
-            self._tell_pasted("l")
             self._termios.tcsetattr(self._descriptor, self._termios.TCSADRAIN, self._usual)
+            self._tell_pasted("l")
 
     def key(self, prompt: str) -> str:
         """The next key; the arrows are k and j, Escape alone is `esc`."""
@@ -117,7 +117,7 @@ class _Terminal:
             raise KeyboardInterrupt(_text(said + self._waiting())) from None
         finally:
             self._single()
-        if len(said) >= _LONGEST_LINE:
+        if max(map(len, said.split(b"\n"))) >= _LONGEST_LINE:
             raise InputError(
                 f"this is longer than a terminal takes ({_LONGEST_LINE} bytes), and its end is lost: say it shorter"
             )

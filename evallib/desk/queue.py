@@ -22,7 +22,7 @@ from evallib.store import LoggedEntry, Run, standing_rescorings
 
 __all__ = [
     "EVERYTHING", "FEWEST_PASSES", "Query", "Queue", "Unit", "arms", "draw_seeds", "drew_part", "parse_query",
-    "queue_items", "seed_of", "split_words", "unit_of",
+    "queue_items", "seed_of", "split_words",
 ]  # fmt: skip
 
 Unit = Literal["answer", "check"]
@@ -247,11 +247,6 @@ def drew_part(chosen: str) -> bool:
     """Whether a pass was drawn from more, by how it was chosen: its reader may know that what was not drawn passes."""
     said = _DRAWN.match(chosen)
     return said is not None and int(said["drawn"]) < int(said["of"])
-
-
-def unit_of(check: str) -> Unit:
-    """What is read where an item names that check, or none."""
-    return "check" if check else "answer"
 
 
 def seed_of(runs: Sequence[Run]) -> int:

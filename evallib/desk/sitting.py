@@ -16,18 +16,7 @@ from evallib.desk.history import entry_line, said_of, state_of
 from evallib.desk.logbook import AnswerId, Logbook, answer_of
 from evallib.desk.looks import Looks
 from evallib.desk.plans import Asked, again_reading, asked_of, drawn_items, find_plan
-from evallib.desk.queue import (
-    Query,
-    Queue,
-    Unit,
-    arms,
-    draw_seeds,
-    drew_part,
-    parse_query,
-    queue_items,
-    seed_of,
-    unit_of,
-)
+from evallib.desk.queue import Query, Queue, Unit, arms, draw_seeds, drew_part, parse_query, queue_items, seed_of
 from evallib.desk.sheet import Reveal, Sheet, make_sheet, word
 from evallib.desk.word_diff import Piece, nearest, word_diff
 from evallib.entries import Reading
@@ -143,8 +132,12 @@ class Sitting:
         """
         if not self.blind or self._plan:
             return
-        mine = (e for _, e in self._log.written if isinstance(e, Reading) and e.author == name and e.run in self.runs)
-        units = looks.draws | {unit_of(reading.check) for reading in mine if drew_part(reading.chosen)}
+        mine = {
+            (entry.chosen, bool(entry.check))
+            for _, entry in self._log.written
+            if isinstance(entry, Reading) and entry.author == name and entry.run in self.runs
+        }
+        units = looks.draws | {"check" if of_check else "answer" for chosen, of_check in mine if drew_part(chosen)}
         told = f"{name!r} was shown a draw of these runs"
         if units and self._all:
             raise InputError(

@@ -53,6 +53,7 @@ def adjudicate(session: ReviewSession, keys: Keyboard, write: Callable[[str], No
             pass
     except (EOFError, KeyboardInterrupt):
         write("")
+        session.find_saved()
     for part in session.coverage():
         write(visible(f"Read of {part.words}."))
     progress = session.progress
