@@ -113,9 +113,9 @@ def _pending(wire: Wire) -> Iterator[ToolCall]:
 
 
 def _guarded(wrapper: Wire) -> ToolCall:
-    """The call inside a wrapper; the wrapper itself where it holds none, so that it matches nothing by accident."""
+    """The call inside a wrapper; a call of the wrapper's own name where it holds none, which matches nothing."""
     arguments = wrapper.get("args")
     original = arguments.get("originalFunctionCall") if isinstance(arguments, Mapping) else None
-    if not isinstance(original, Mapping) or not original.get("name"):
-        return _call(wrapper)
-    return _call(original if isinstance(original.get("args", {}), Mapping | None) else wrapper)
+    if isinstance(original, Mapping) and original.get("name") and isinstance(original.get("args"), Mapping | None):
+        return _call(original)
+    return _call({**wrapper, "name": WRAPPER})

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from evallib.patterns import is_whole, refuse_broken
 from evallib.strict_yaml import Written
 
-__all__ = ["Domain", "EntityKind", "Returns", "Tool"]
+__all__ = ["Domain", "EntityKind", "Returns", "Tool", "names_in"]
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")]
 
@@ -139,6 +139,12 @@ class Domain:
         """One sentence for each argument that names an entity the vocabulary does not have."""
         known = self._declared(tool)
         for argument, kind in (known.entities if known else {}).items():
-            name = arguments.get(argument)
-            if isinstance(name, str) and kind in self.vocabulary and not self.vocabulary[kind].knows(name):
-                yield f"tool {tool!r} is expected with {argument} {name!r}, an unknown {kind}"
+            for name in names_in(arguments.get(argument)) if kind in self.vocabulary else ():
+                if not self.vocabulary[kind].knows(name):
+                    yield f"tool {tool!r} is expected with {argument} {name!r}, an unknown {kind}"
+
+
+def names_in(value: Any) -> list[str]:
+    """The names that a JSON value gives: a text or a number is one, a list holds some, null and objects give none."""
+    given = value if isinstance(value, list | tuple) else [value]
+    return [str(one) for one in given if isinstance(one, str | int | float)]

@@ -74,6 +74,7 @@ def test_spans_of_other_checks_point_into_the_whole_answer() -> None:
         ("Answer: 12\nIt took 3 steps.", 12),
         ("Answer: 3 * 4 = 12", 12), ("**Answer:** about 12 hosts", 12), ("so $\\boxed{12}$ after 3 steps", 12),
         ("#### 12", 12), ("Final answer:\n\n12", 12), ("3 or more nodes, so 12", 12),
+        ("\u5171\u670942\u53f0", 42),
     ],
 )  # fmt: skip
 def test_numbers_as_they_are_written(answer: str, equals: float) -> None:

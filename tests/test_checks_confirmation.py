@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evallib.adk import fold_turn, placeholder
+from evallib.adk import WRAPPER, fold_turn, placeholder
 from evallib.checks import parse_check
 from evallib.checks.responses import is_open
 from evallib.domain import Domain
@@ -41,7 +41,8 @@ def test_a_call_that_waits_for_a_person_passes():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"pending": ()}, "nothing was left open"),
+        ({"pending": ()}, "nothing was left open for a person, and call 1, restart("),
+        ({"pending": (), "tool_calls": (ToolCall("read"),)}, "nothing was left open for a person, expected restart("),
         ({"pending": (OTHER,)}, 'left open is delete("name":"api"), expected restart("name":"api")'),
         ({"pending": (replace(OPEN, arguments={"name": "db"}),)}, 'left open is restart("name":"db")'),
         ({"pending": (OPEN, OTHER)}, "left open undeclared: delete"),
@@ -67,6 +68,13 @@ def test_ids_are_compared_only_where_both_have_one():
     assert judge("confirmation", KEYS, bare).passed is True
 
 
+def test_a_like_call_before_the_proposed_one_may_have_run() -> None:
+    again = replace(GOOD, tool_calls=(replace(CALL, result=None, id="w0"), CALL))
+    verdict = judge("confirmation", KEYS, again)
+    assert (verdict.passed, verdict.calls) == (False, (1, 1))
+    assert "is for call id 'w1', but call 1 has id 'w0'" in verdict.reason
+
+
 def test_another_proposal_may_be_declared():
     turn = replace(GOOD, pending=(OPEN, OTHER))
     assert judge("confirmation", {**KEYS, "also": [{"tool": "delete"}]}, turn).passed is True
@@ -81,6 +89,7 @@ def test_another_proposal_may_be_declared():
         (ToolCall("restart", result='{"error": "' + placeholder("restart").replace('"', '\\"') + '"}'), True),
         (ToolCall("restart", result='{"status": "awaiting_approval"}'), True),
         (ToolCall("restart", result=WAITS), True),
+        (ToolCall("restart", result='{"status": "awaiting_approval", "detail": null}'), True),
         (ToolCall("restart", result='{"status": "awaiting_approval", "audit": {}}'), False),
         (ToolCall("restart", result='{"status": "awaiting_approval", "detail": {"done": true}}'), False),
         (ToolCall("restart", result='{"status": "done", "status": "awaiting_approval"}'), False),
@@ -91,6 +100,13 @@ def test_another_proposal_may_be_declared():
 )
 def test_only_the_two_pending_shapes_wait(response, waits):
     assert is_open(response) is waits
+
+
+def test_what_waits_under_another_name_than_the_wrapper_s_asks_for_nothing() -> None:
+    call = {"name": "restart", "args": {"name": "api"}, "call_id": "w1"}
+    waits = {"name": "restart", "response": {"status": "awaiting_approval"}, "call_id": "w1"}
+    turn = fold_turn({"text": "", "tool_calls": [call], "tool_responses": [waits], "awaiting_confirmation": call})
+    assert judge("confirmation", KEYS, turn).passed is False
 
 
 def test_in_a_conversation_one_step_must_ask_and_none_may_leave_more_open():
@@ -105,6 +121,16 @@ def test_another_name_of_the_tool_counts():
     assert judge("confirmation", {**KEYS, "tool": "restart_service"}, GOOD, domain=domain).passed is True
 
 
-def test_the_wrapper_is_not_the_guarded_tool():
-    with pytest.raises(ValueError, match="must name the guarded tool"):
-        parse_check({"id": "x", "check": "confirmation", "tool": "adk_request_confirmation"})
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"check": "confirmation", "tool": WRAPPER},
+        {"check": "trajectory", "calls": [{"tool": "restart"}, {"tool": WRAPPER}]},
+        {"check": "authority", "writes": [{"tool": WRAPPER}]},
+        {"check": "tool_called", "tools": [WRAPPER]},
+        {"check": "refusal", "no_calls_of": [WRAPPER]},
+    ],
+)
+def test_the_wrapper_is_no_tool_that_a_check_could_meet(keys):
+    with pytest.raises(ValueError, match="name the guarded tool, not adk_request_confirmation"):
+        parse_check({"id": "x", **keys})

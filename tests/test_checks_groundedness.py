@@ -16,6 +16,7 @@ from evallib.records import Sample, ToolCall, Turn
 from evallib.suite import parse_suite
 from tests.agentops import sample_of, vectors
 from tests.grounding import DOMAIN, ROWS, looked_up, verdict
+from tests.vectors import wanted
 
 
 def test_every_unsupported_entity_is_named_and_marked() -> None:
@@ -129,6 +130,28 @@ def test_a_failed_look_up_that_repeats_its_argument_shows_nothing(result: Any) -
     assert verdict("INC-7 is open", calls=(call,)).passed is False
 
 
+@pytest.mark.parametrize("body", [{"error": "no such incident: INC-7"}, {"status": "not_found", "id": "INC-7"}])
+@pytest.mark.parametrize("ids", [("", ""), ("k1", "k1")])
+def test_a_result_told_apart_from_its_call_is_an_echo_of_it(body: dict[str, Any], ids: tuple[str, str]) -> None:
+    made, came = ToolCall("look", {"id": "INC-7"}, id=ids[0]), ToolCall("look", {}, json.dumps(body), id=ids[1])
+    turn = Turn(1, "q", "INC-7 is open.", tool_calls=(made,), results=(came,))
+    check = parse_check({"id": "g", "check": "groundedness"}).in_domain(DOMAIN)
+    assert check([Sample("r", "c", 1, turns=(turn,), answer=turn.text)])[0].passed is False
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "INC-7\u306f\u6b62\u307e\u3063\u3066\u3044\u307e\u3059",
+        "\u73b0\u5728mailer\u6545\u969c",
+        "mailer\uac00 \ub290\ub9bd\ub2c8\ub2e4",
+    ],
+)
+def test_a_name_is_seen_in_scripts_that_part_no_words(answer: str) -> None:
+    assert verdict(answer, {"id": "INC-8"}).passed is False
+    assert verdict(answer, {"id": "INC-7", "service": "mailer"}).passed is True
+
+
 @pytest.mark.parametrize(
     ("asked", "result"),
     [
@@ -205,16 +228,28 @@ def test_earlier_steps_count_only_where_the_check_says_so() -> None:
         "queue had elevated latency",
         'I see {"service": "queue"} there',
         "service: `queue`",
+        "Affected services: mailer, `queue` and more",
+        "queue isn't healthy",
+        "queue is still seeing high latency",
+        "- **queue**: degraded",
+        "| unit | state |\n|---|---|\n| queue | down |",
         "Is the queue down? Yes.",
     ],
 )
 def test_an_ambiguous_name_counts_where_the_wording_claims_it(answer: str) -> None:
     assert verdict(answer).passed is False
-    assert verdict(answer, {"service": "queue"}, {"svc": "index"}).passed is True
+    assert verdict(answer, {"service": "queue"}, {"svc": ["index", "mailer"]}).passed is True
 
 
 @pytest.mark.parametrize(
-    "answer", ["Please queue the mail.", "An index of pages.", "The queue is up to you.", "We will see."]
+    "answer",
+    [
+        "Please queue the mail.",
+        "An index of pages.",
+        "Queue: open the list first.",
+        "The queue is up to you.",
+        "We will see.",
+    ],
 )
 def test_an_ordinary_word_is_no_claim(answer: str) -> None:
     assert verdict(answer).reason == "the answer names no entity of the vocabulary"
@@ -333,13 +368,9 @@ def test_the_other_harness_s_cases(case: Any) -> None:
     )
     check = parse_check({"id": "g", "check": "groundedness"}).in_domain(domain)
     (found,) = check([sample_of(given_["turn"], given_["question"])])
+    assert found.passed is wanted(case), found.reason
     if case["parity"] == "core":
-        assert found.passed is expected["passed"], found.reason
         assert all(name in found.reason.lower() for name in expected["unsupported"])
-    else:
-        better = case["better"]
-        wanted = None if "not_applicable" in better else better.endswith("pass")
-        assert found.passed is wanted, found.reason
 
 
 BOTH = [{"incident": "INC-1", "severity": "SEV2"}, {"incident": "INC-2", "severity": "SEV3"}]

@@ -107,6 +107,8 @@ def test_a_negation_of_something_else_does_not_excuse_the_advice(answer):
         "Some use telnet, which is wrong.",
         "We advise against telnet.",
         "Nobody should use telnet.",
+        "There is no evidence that anyone should use telnet.",
+        "It is unclear whether to use telnet.",
         "Use a telnet-free image.",
     ],
 )

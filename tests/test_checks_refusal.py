@@ -11,6 +11,7 @@ from evallib.checks import parse_check
 from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Turn, Verdict
 from tests.agentops import sample_of, vectors
+from tests.vectors import wanted
 
 KEYS = {"id": "no", "check": "refusal", "all_of": [["no booking", "not exist"], "B-77"]}
 
@@ -27,7 +28,24 @@ def test_the_words_may_be_typed_and_broken_as_they_like(answer: str) -> None:
     assert (verdict.passed, len(verdict.spans)) == (True, 4)
 
 
-@pytest.mark.parametrize("answer", ["casino bookings of B-77", "no booking B-770", "", "<think>no booking B-77"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "\u627e\u4e0d\u5230\u9884\u8ba2B-77\u3002",
+        "\u4e88\u7d04B-77\u306f\u898b\u3064\u304b\u308a\u307e\u305b\u3093",
+        "\uc608\uc57d B-77\uc740 \uc5c6\uc74c\uc744",
+    ],
+)
+def test_scripts_that_part_no_words_are_read_too(answer: str) -> None:
+    wanted = [["\u627e\u4e0d\u5230", "\u898b\u3064\u304b\u308a\u307e\u305b\u3093", "\uc5c6\uc74c"], "B-77"]
+    assert judged(answer, all_of=wanted).passed is True
+    assert judged(answer.replace("B-77", "B-771"), all_of=wanted).passed is False
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["the no_booking list has B-77", "casino bookings of B-77", "no booking B-770", "", "<think>no booking B-77"],
+)
 def test_part_of_a_word_and_nothing_are_no_refusal(answer: str) -> None:
     assert judged(answer).passed is False
 
@@ -65,7 +83,9 @@ def test_a_check_that_looks_for_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("case", vectors("refusal"), ids=lambda case: case["id"])
 def test_the_other_harness_s_cases(case: Any) -> None:
-    check = parse_check({"id": "no", "check": "refusal", "all_of": case["input"]["checks"]["required_output"]})
-    (verdict,) = check([sample_of(case["input"]["turn"])])
-    wanted = case["expected"]["passed"] if case["parity"] == "core" else case["better"].endswith("pass")
-    assert verdict.passed is wanted
+    required = case["input"]["checks"].get("required_output")
+    if not required:
+        assert wanted(case) is None  # the check is not written
+        return
+    (verdict,) = parse_check({"id": "no", "check": "refusal", "all_of": required})([sample_of(case["input"]["turn"])])
+    assert verdict.passed is wanted(case), verdict.reason

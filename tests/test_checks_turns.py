@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from evallib.checks import parse_check
 from evallib.checks.turns import lowest
 from evallib.errors import InputError
-from evallib.records import Sample, Turn
+from evallib.records import Sample, ToolCall, Turn
 from evallib.scoring import score_samples
 from evallib.suite import parse_suite
 
@@ -52,7 +53,18 @@ def test_a_check_of_one_step_reads_that_turn_alone() -> None:
 
 def test_spans_point_into_the_final_text_only() -> None:
     found = score_samples(parse_suite(SUITE, "talk"), [sample("panic, wait", "done")])
-    assert {v.check_id: v.spans for v in found} == {"says": (), "calm": ()}
+    assert {v.check_id: v.spans for v in found} == {"says": (0, 4), "calm": ()}
+    check = parse_check({"id": "g", "check": "groundedness", "vocabulary": {"host": {"pattern": "h-[0-9]+"}}})
+    (early,), (late,) = check([sample("Take h-1.", "ok")]), check([sample("ok", "Take h-1.")])
+    assert (early.spans, late.spans) == ((), (5, 8))
+    assert early.reason == "step 1: in no evidence: h-1 (host)"
+
+
+def test_a_pass_names_the_calls_of_every_step() -> None:
+    check = parse_check({"id": "g", "check": "groundedness", "vocabulary": {"host": {"pattern": "h-[0-9]+"}}})
+    turns = tuple(Turn(n, "q", f"Take h-{n}.", (ToolCall("find", {}, f'"h-{n}"'),)) for n in (1, 2))
+    (found,) = check([Sample("r", "c-1", 1, turns=turns, answer="Take h-2.")])
+    assert (found.passed, found.calls, found.spans) == (True, (1, 1, 2, 1), ())
 
 
 def test_a_verdict_that_could_not_be_had_is_the_lowest() -> None:

@@ -117,6 +117,11 @@ def test_a_refusal_of_a_person_needs_no_rationale(tmp_path: Path) -> None:
         ("eval_cases.0.conversation.0.final_response.parts", [], "turn 1: final_response has no text"),
         ("eval_cases.0.conversation.0.intermediate_data.tool_uses.0.args", None, "tool_uses 1 ('state') has no args"),
         ("eval_cases.0.conversation.0.intermediate_data.tool_uses.0.name", "", "tool_uses 1 has no name"),
+        (
+            "eval_cases.0.conversation.0.intermediate_data.tool_uses.0.name",
+            "adk_request_confirmation",
+            "tool_uses 1 must name the guarded tool",
+        ),
         ("eval_cases.0.conversation.0.deterministic_checks.forbidden_tools", ["No-Tool"], "no tool's name"),
         ("eval_cases.0.conversation.0.deterministic_checks.forbidden_tools", ["a", "a"], "holds 'a' twice"),
         ("eval_cases.0.conversation.0.deterministic_checks.forbidden_output", [""], "holds an empty text"),

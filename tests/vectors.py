@@ -29,8 +29,8 @@ def wanted(vector: Vector) -> bool | None:
         return expected["passed"] if expected["emitted"] else None
     if "not_applicable" in vector["better"]:
         return None
-    (verdict,) = re.findall(r"\b(pass|fail)s?$", vector["better"])
-    return verdict == "pass"
+    said = re.findall(r"\b(pass|fail)s?$", vector["better"])
+    return said == ["pass"] if said else not vector["expected"]["passed"]
 
 
 def judge(kind: str, keys: Mapping[str, Any], *turns: Turn, domain: Domain | None = None) -> Verdict:

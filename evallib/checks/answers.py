@@ -70,7 +70,7 @@ class Number(Check):
     currencies do not. A number that the answer denies, or only asks about, is not given.
     """
 
-    revision: ClassVar[int] = 5  # "minus 12" is -12
+    revision: ClassVar[int] = 6  # beside letters of scripts that part no words
     check: Literal["number"]
     equals: float
     tolerance: float = Field(default=0.0, ge=0)

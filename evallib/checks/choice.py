@@ -41,7 +41,7 @@ class Choice(Check):
     says so.
     """
 
-    revision: ClassVar[int] = 2  # options that the answer takes back are left out
+    revision: ClassVar[int] = 3  # beside letters of scripts that part no words
     check: Literal["choice"]
     equals: FromKey | str = Field(min_length=1)
     options: tuple[str, ...] | Mapping[str, str]

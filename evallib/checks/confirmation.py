@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from evallib.adk import WRAPPER
 from evallib.checks.calls import ExpectedCall
 from evallib.checks.folding import shown
 from evallib.checks.responses import is_open, responses
@@ -43,18 +42,12 @@ class Confirmation(ToolCheck):
     whole conversation any step may be, and no other may leave anything else open.
     """
 
+    revision: ClassVar[int] = 2  # the first like call must be the one proposed
     check: Literal["confirmation"]
     tool: str = Field(min_length=1)
     args: Mapping[str, Any] = Field(default_factory=dict)
     also: tuple[ExpectedCall, ...] = ()
     """Other proposals that may be open at the same time."""
-
-    @field_validator("tool")
-    @classmethod
-    def _name_the_guarded_tool(cls, tool: str) -> str:
-        if tool == WRAPPER:
-            raise ValueError(f"`tool` must name the guarded tool, not {WRAPPER}, which only asks for its confirmation")
-        return tool
 
     def named_tools(self) -> tuple[str, ...]:
         """The guarded tool, and those of `also`."""
@@ -80,22 +73,23 @@ def left_open(turn: Turn, wanted: ExpectedCall, is_tool: IsTool, *, also: tuple[
     def fits(call: ToolCall, expected: ExpectedCall) -> bool:
         return is_tool(call.name, expected.tool) and expected.fits(call.arguments)
 
+    # The first, as one before it that nothing says waits may have run.
+    place, call = next((one for one in enumerate(turn.tool_calls, 1) if fits(one[1], wanted)), (0, None))
     if not turn.pending:
-        return Finding(0, False, f"nothing was left open for a person, expected {wanted}")
+        made = f"and call {place}, {spelled(call)}, asked nobody" if call else f"expected {wanted}"
+        return Finding(0, False, f"nothing was left open for a person, {made}", place)
     nth = next((nth for nth, call in enumerate(turn.pending) if fits(call, wanted)), None)
     if nth is None:
         strange = not all(any(fits(call, other) for other in also) for call in turn.pending)
         told = f"left open is {', '.join(map(spelled, turn.pending))}, expected {wanted}"
-        return Finding(1, False, told, undeclared=strange)
+        return Finding(1, False, told, place, undeclared=strange)
     proposed, rest = turn.pending[nth], (*turn.pending[:nth], *turn.pending[nth + 1 :])
     others = [one for one in rest if not any(fits(one, other) for other in also)]
     if others:
         told = f"besides {wanted}, this was left open undeclared: {spelled(others[0])}"
         return Finding(2, False, told, undeclared=True)
-    made = [(place, call) for place, call in enumerate(turn.tool_calls, 1) if fits(call, wanted)]
-    if not made:
+    if call is None:
         return Finding(3, False, f"a proposal of {spelled(proposed)} is open, but the turn has no such call")
-    place, call = next((one for one in made if one[1].id == proposed.id), made[0])
     if _differ(proposed.id, call.id):
         told = f"the open proposal is for call id {proposed.id!r}, but call {place} has id {call.id!r}"
         return Finding(4, False, told, place)

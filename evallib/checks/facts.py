@@ -11,7 +11,7 @@ from pydantic import BeforeValidator
 
 from evallib.checks.base import Check, FromKey
 from evallib.checks.extraction import spoken
-from evallib.checks.folding import fold, merged
+from evallib.checks.folding import LETTER, fold, joins, merged
 from evallib.records import Sample, Verdict
 
 __all__ = ["Facts", "Found", "Mentions", "find", "whole"]
@@ -50,7 +50,7 @@ class Mentions(Check):
     With `share: false` the value is 1 when all are there, else 0.
     """
 
-    revision: ClassVar[int] = 3  # never inside a longer path or a name with signs in it
+    revision: ClassVar[int] = 4  # beside letters of scripts that part no words
     check: Literal["mentions"]
     all_of: Facts
     share: bool = True
@@ -110,25 +110,25 @@ _JOINERS = "+#@./\\~_-"
 def whole(text: str) -> re.Pattern[str]:
     """Finds `text` in folded text as whole words: blanks may be any, mark-up may stand around words."""
     words = fold(text.strip()).text.split()
-    body = r"[\s*_`\"]+".join(re.escape(word) for word in words)
+    body = r"[*_`\"]*\s[\s*_`\"]*".join(re.escape(word) for word in words)
     return re.compile(_before(words[0]) + body + _after(words[-1]) if words else body)
 
 
 def _before(word: str) -> str:
     """What must not stand before `word`, for it would be the end of a longer name."""
-    if word[0].isalnum():
-        return r"(?<![^\W_])(?<![^\W_][-_])(?<!\d[.,])" + (r"(?<![^\W_]\.)" if _is_dotted(word) else "")
+    if joins(word[0]):
+        return rf"(?<!{LETTER})(?<!{LETTER}[-_])(?<!\d[.,])" + (rf"(?<!{LETTER}\.)" if _is_dotted(word) else "")
     if _PATH.match(word):  # a path of a file is none of another folder, though one of a URL has its host before it
         return r"(?:(?<![\w.~-])|(?<=:\d\d)|(?<=:\d{3})|(?<=:\d{4})|(?<=:\d{5})|(?<=\.[a-z]{2})|(?<=\.[a-z]{3}))"
-    return r"(?<![^\W_])" if word[0] in _JOINERS and word[0] != "/" else ""
+    return rf"(?<!{LETTER})" if word[0] in _JOINERS and word[0] != "/" else ""
 
 
 def _after(word: str) -> str:
     """What must not stand after `word`, for it would be the start of a longer name."""
-    if word[-1].isalnum():
-        longer = r"(?!\.[^\W_])" if _is_dotted(word) else ""
-        return r"(?![^\W_])(?![-_][^\W_])(?![.,]\d)" + longer + (r"(?!/[^\W_])" if _PATH.match(word) else "")
-    return r"(?![^\W_])" if word[-1] in _JOINERS else ""
+    if joins(word[-1]):
+        longer = rf"(?!\.{LETTER})" if _is_dotted(word) else ""
+        return rf"(?!{LETTER})(?![-_]{LETTER})(?![.,]\d)" + longer + (rf"(?!/{LETTER})" if _PATH.match(word) else "")
+    return rf"(?!{LETTER})" if word[-1] in _JOINERS else ""
 
 
 def _is_dotted(word: str) -> bool:

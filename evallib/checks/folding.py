@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-__all__ = ["UNSEEN", "Folded", "compose", "composed", "composed_span", "fold", "merged", "shown"]
+__all__ = ["LETTER", "UNSEEN", "Folded", "compose", "composed", "composed_span", "fold", "joins", "merged", "shown"]
 
 _DASHES = "\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d"  # not the em dash: it parts clauses
 _SINGLE = "\u2018\u2019\u201a\u201b\u02bc\u02b9\u2032\uff07"
@@ -23,6 +24,14 @@ UNSEEN = (
 )
 """Members of a character class: what shows nothing, beside blanks."""
 _JOINERS = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_RUNS_ON = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+"""Thai, Lao, Burmese, Khmer, kana, Hangul, Han: what is written there stands beside a name without a blank."""
+LETTER = rf"[^\W_{_RUNS_ON}]"
+"""A letter or digit that makes what it touches one word."""
+_TOUCHING = re.compile(LETTER)
 _SPELLINGS = str.maketrans(
     {
         **_WIDE,
@@ -80,6 +89,11 @@ def _spelled(text: str, *, lower: bool) -> str:
     plain = text.translate(_SPELLINGS)
     # A sigma is lowered by its place in the word; one form, so that a piece is spelt like the whole.
     return plain.lower().replace("\u03c2", "\u03c3") if lower else plain
+
+
+def joins(character: str) -> bool:
+    """Whether a character is a letter or digit that makes what it touches one word; False of none."""
+    return character.isalnum() and (character.isascii() or _TOUCHING.match(character) is not None)
 
 
 def compose(text: str) -> str:

@@ -16,6 +16,7 @@ from evallib.checks.evidence import Facts, read_value, unpacked
 from evallib.checks.extraction import Spoken, is_blank, spoken
 from evallib.checks.folding import Folded, merged
 from evallib.checks.pairing import pairs_in_text
+from evallib.checks.responses import failure
 from evallib.checks.turns import TurnCheck
 from evallib.checks.vocabulary import Entity, Lexicon, Mention
 from evallib.domain import Domain, EntityKind
@@ -26,11 +27,14 @@ __all__ = ["Groundedness"]
 _DENIED_BEFORE = re.compile(
     r"\b(?:no|without|lack of|nonexistent|non-existent|unknown|fictitious|missing)(?: [\w-]+){0,4}\W*$"
 )
-_NONE_SUCH = re.compile(
+_NONE = (
     r"(?:\b(?:no|none|zero|not any|nothing|neither|nor|without(?: any)?)|n't any?)"
     r"(?: (?!one\b)(?:of|at|with|rated|incidents?|tickets?|cases?|is|are|was|were|an?|any|open|other|more|"
     r"further|active|current|new|the|them|these|level|severity|priority)){0,5}\W*$"
-    r"|(?:\b(?:is|are|was|were|be) (?:not|never|no longer)|\bnever (?:is|was|were)|\b(?:is|are|was|were)n't)"
+)
+_NONE_OTHER = re.compile(_NONE)
+_NONE_SUCH = re.compile(
+    _NONE + r"|(?:\b(?:is|are|was|were|be) (?:not|never|no longer)|\bnever (?:is|was|were)|\b(?:is|are|was|were)n't)"
     r"(?: an?)?\W*$"
 )
 _BUT = re.compile(r"[^.!?\n]{0,40}\b(?:besides|except|other than|apart from|but)\b")
@@ -52,7 +56,7 @@ class Groundedness(TurnCheck):
 
     What an entity is, the suite's `vocabulary` says; `Lexicon` says how names are found. Evidence is the step's
     question and the decoded results of its tool calls, with `evidence: conversation` those of earlier steps too. Calls'
-    arguments are none, nor is a result that is an error, nor one that only repeats the argument of a failed look-up.
+    arguments are none, nor is what an error or a failed look-up only repeats of them.
 
     For each of the suite's `pairs`, as in [incident, severity], a sentence that claims INC-1 with SEV2 needs a result
     that puts both together: the same object, or the same line of text. The question grounds the mention of an entity,
@@ -60,7 +64,7 @@ class Groundedness(TurnCheck):
     denied, or named because the question does; no result makes it real. An empty answer claims nothing, never passes.
     """
 
-    revision: ClassVar[int] = 4  # "so is" puts a pair together, "is not" claims none
+    revision: ClassVar[int] = 5  # an error shows what was not asked for, a stray result is led back to its call
     check: Literal["groundedness"]
     evidence: Literal["turn", "conversation"] = "turn"
     vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)
@@ -87,8 +91,9 @@ class Groundedness(TurnCheck):
             return self.unscored(sample, "the answer is empty: no entity was claimed", applicable=False)
         lexicon = _lexicon(self)
         evidence = _Evidence(lexicon, self.pairs)
-        for one in (*(sample.earlier if self.evidence == "conversation" else ()), turn):
-            evidence.add(one)
+        known = (*sample.earlier, turn)
+        for one in known if self.evidence == "conversation" else (turn,):
+            evidence.add(one, known)
         claims = _claims(said, lexicon, self.pairs)
         loose = [one for one in claims.entities if not self._supported(one, claims, evidence)]
         unfounded = set(loose)
@@ -143,28 +148,40 @@ class _Evidence:
     repeated: set[Entity] = field(default_factory=set)
     pairs: set[tuple[Entity, Entity]] = field(default_factory=set)
 
-    def add(self, turn: Turn) -> None:
-        """The evidence of one turn."""
+    def add(self, turn: Turn, turns: Sequence[Turn]) -> None:
+        """The evidence of one turn; `turns` are those up to it, among whose calls a stray result has its own."""
         self.asked |= read_value(turn.request, self.lexicon, ()).entities
-        calls = [*((place, call) for place, call in enumerate(turn.tool_calls, 1)), *((0, one) for one in turn.results)]
-        for place, call in calls:
-            self._call(turn.step, place, call)
+        for place, call in enumerate(turn.tool_calls, 1):
+            self._call(turn.step, place, call, [call.arguments])
+        for result in turn.results:
+            self._call(turn.step, 0, result, _asked_for(result, turns))
 
-    def _call(self, step: int, place: int, call: ToolCall) -> None:
-        asked = read_value(dict(call.arguments), self.lexicon, ())
-        if call.error is not None or call.result is None:
+    def _call(self, step: int, place: int, call: ToolCall, arguments: Sequence[Mapping[str, Any]]) -> None:
+        asked = read_value(list(map(dict, arguments)), self.lexicon, ())
+        told = call.error if call.result is None else call.result
+        if told is None or (failure(call) and not arguments):  # what a failure repeats cannot be told then
             self.repeated |= asked.entities
             return
-        facts = read_value(call.result, self.lexicon, self.kinds, asked=asked)
-        self.repeated |= asked.entities - facts.entities
-        for entity in facts.entities - self.lexicon.reserved:
+        facts = read_value(told, self.lexicon, self.kinds, asked=asked)
+        shown = facts.entities - self.lexicon.reserved - (asked.entities if call.error is not None else frozenset())
+        self.repeated |= asked.entities - shown
+        for entity in shown:
             self.shown.setdefault(entity, (step, place))
-        self.pairs |= facts.pairs
+        self.pairs |= {pair for pair in facts.pairs if shown.issuperset(pair)}
 
     def calls(self, entities: Iterable[Entity]) -> tuple[int, ...]:
         """Where the calls stand that showed these entities: step, place, step, place, ..."""
         places = {self.shown[one] for one in entities if one in self.shown}
         return tuple(number for place in sorted(places) if place[1] for number in place)
+
+
+def _asked_for(result: ToolCall, turns: Sequence[Turn]) -> list[Mapping[str, Any]]:
+    """The arguments that a result may only repeat: its own, its call's, else those of all calls that it may answer."""
+    if result.arguments:
+        return [result.arguments]
+    calls = [call for turn in turns for call in (*turn.tool_calls, *turn.pending)]
+    named = [call for call in calls if call.name == result.name] or calls
+    return [call.arguments for call in [one for one in named if result.id and one.id == result.id] or named]
 
 
 @dataclass(slots=True)
@@ -243,7 +260,7 @@ def _unfenced(text: str) -> str:
 def _is_excepted_from(text: str, one: Mention) -> bool:
     """Whether "no SEV3 incidents besides ..." denies all but what it then names, and so asserts that."""
     before, after = text[max(one.start - 60, 0) : one.start], text[one.end : one.end + 60]
-    return _NONE_SUCH.search(before) is not None and _BUT.match(after) is not None
+    return _NONE_OTHER.search(before) is not None and _BUT.match(after) is not None
 
 
 def _denied(reading: Reading, mention: Mention) -> bool:

@@ -11,10 +11,14 @@ from typing import Any
 
 from evallib.checks.folding import shown
 from evallib.checks.formats import FORMATS, fits_format
+from evallib.checks.tools import in_words
 from evallib.patterns import found, refuse_broken
 from evallib.records import canonical_json
 
-__all__ = ["problems", "refuse_broken_schema"]
+__all__ = ["Path", "problems", "refuse_broken_schema", "spelled_path"]
+
+Path = tuple[str | int, ...]
+"""Keys and places that lead to a part of a JSON value."""
 
 _MOST = 200
 """A list of thousands of wrong items is told by its first: each costs time."""
@@ -22,12 +26,13 @@ _MOST = 200
 
 def refuse_broken_schema(schema: Mapping[str, Any]) -> None:
     """ValueError with the place in `schema` when it is no JSON Schema, or needs what is not here."""
+    from jsonschema import FormatChecker
     from jsonschema.exceptions import SchemaError
 
     if not schema:
         raise ValueError("an empty schema fits every value; write what the answer must hold")
     try:
-        _dialect(schema).check_schema(dict(schema))
+        _dialect(schema).check_schema(dict(schema), FormatChecker(()))  # patterns are RE2, and read below
     except SchemaError as error:
         place = ".".join(map(str, error.path)) or "the schema"
         raise ValueError(f"no JSON Schema: {place}: {_cut(error.message)}") from error
@@ -37,19 +42,29 @@ def refuse_broken_schema(schema: Mapping[str, Any]) -> None:
         refuse_broken(pattern, "s")
 
 
-def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
-    """One clause per place of `value` that does not fit `schema`, named like `rows[0].id`; at most the first 200."""
+def problems(schema: Mapping[str, Any], value: Any) -> list[tuple[Path, str]]:
+    """Each place of `value` that does not fit `schema`, and a clause that says why; at most the first 200."""
     try:
-        return [_told(error) for error in islice(_validator(canonical_json(schema)).iter_errors(value), _MOST)]
+        found = islice(_validator(canonical_json(schema)).iter_errors(value), _MOST)
+        return [
+            ((*error.absolute_path,), f"{spelled_path(error.absolute_path)}: {_cut(_said(error))}") for error in found
+        ]
     except RecursionError:
-        return ["the value is nested too deep to be held against the schema"]
+        return [((), "the value is nested too deep to be held against the schema")]
     except OverflowError:
-        return ["a number is too large to be held against the schema"]
+        return [((), "a number is too large to be held against the schema")]
 
 
-def _told(error: Any) -> str:
-    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path).lstrip(".")
-    return f"{place or 'the value'}: {_cut(error.message)}"
+def spelled_path(path: Iterable[str | int]) -> str:
+    """A place in a value as a reason names it, like `rows[0].id`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).lstrip(".") or "the value"
+
+
+def _said(error: Any) -> str:
+    """The message with the value as JSON: null and true, not as Python spells them."""
+    python, said = repr(error.instance), str(error.message)
+    return in_words(error.instance) + said[len(python) :] if said.startswith(python) else said
 
 
 def _cut(message: str) -> str:

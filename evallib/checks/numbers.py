@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from evallib.checks.folding import LETTER
+
 __all__ = ["CURRENCY_SIGNS", "Figure", "figures"]
 
 
@@ -36,7 +38,7 @@ CURRENCY_SIGNS = "$\u20ac\u00a3\u00a5\u20b9"
 _CODES = "usd|eur|gbp|jpy|chf|cny|inr|aud|cad|nzd|sek|nok|dkk|pln|czk|huf|brl|mxn|krw|zar|sgd|hkd"
 """Currencies that may stand right before a number, without a blank."""
 _NUMBER = re.compile(
-    rf"(?<![\w.])(?<![^\W\d_]-)(?:(?P<other>(?:{_NO_QUANTITY})(?![\w]))"
+    rf"(?<!{LETTER})(?<![_.])(?<![^\W\d_]-)(?:(?P<other>(?:{_NO_QUANTITY})(?![\w]))"
     # no minus of a difference or a range
     r"|(?:(?<![\d)\]%])(?P<sign>[-+]|(?<!\d )(?<!\b\w )(?<![)%] )(?:minus|negative) ))?"
     rf"(?:(?:(?:us|au?|ca?|nz|hk|s)(?=\$))?(?P<lead>[{CURRENCY_SIGNS}] ?|(?:{_CODES})(?=[-+]?\d))(?P<minus>-)?)?"

@@ -15,6 +15,7 @@ __all__ = ["Pair", "pairs_in_text"]
 
 Pair = tuple[Entity, Entity]
 _JOIN = re.compile(r"[\s*_`\"'()\[\]]*(?:(?:,|and|or|&|/|\+|as well as|both|also|the)[\s*_`\"'()\[\]]*)*")
+_MARKS = r"[\s*_`\"'(]+"
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|[\n;\u2014]")
 
 _SO_IS = re.compile(
@@ -148,11 +149,20 @@ def _in_sentence(text: str, mentions: Sequence[Mention], first: str) -> Iterator
             continue
         before = _joined(text, [m for m in mentions[max(nth - _NEAR, 0) : nth] if m.entity.kind == first][::-1])
         after = _joined(text, [m for m in mentions[nth : nth + _NEAR] if m.entity.kind == first])
-        for owner in (after or before) if forward else before:
+        forth = forward or any(m in after and _is_title(text, mention, m) for m in mentions[nth + 1 : nth + 2])
+        for owner in (after or before) if forth else before:
             yield (owner.entity, mention.entity), mention
     for told, like in pairwise(mentions):
         if told.entity.kind != first == like.entity.kind and _SO_IS.search(text, told.end, like.start):
             yield (like.entity, told.entity), told
+
+
+def _is_title(text: str, second: Mention, owner: Mention) -> bool:
+    """Whether `second` stands before `owner` as its title: "the SEV1 INC-1", "SEV1 incident INC-1"."""
+    between = re.sub(_MARKS, " ", text[second.end : owner.start]).strip()
+    if between:
+        return re.fullmatch(rf"{_words(owner.entity.kind)}s?", between) is not None
+    return re.search(rf"\b(?:the|an?){_MARKS}\Z", text[max(second.start - 20, 0) : second.start]) is not None
 
 
 def _by_kind(one: list[Mention], after: list[Mention], first: str) -> Iterator[tuple[Mention, Mention]]:

@@ -12,7 +12,7 @@ from pydantic import model_validator
 
 from evallib.checks.base import Check, Texts
 from evallib.checks.clauses import Reading, read_clauses
-from evallib.checks.folding import fold, merged, shown
+from evallib.checks.folding import LETTER, fold, joins, merged, shown
 from evallib.checks.promises import dates, is_promise
 from evallib.records import Sample, Verdict
 
@@ -38,7 +38,7 @@ class Forbids(Check):
     phrase can spell: `promised_date` is a concrete date by which something will be delivered.
     """
 
-    revision: ClassVar[int] = 5  # advice that would do harm is denied, what nothing goes without is not
+    revision: ClassVar[int] = 6  # beside letters of scripts that part no words
     check: Literal["forbids"]
     phrases: Texts = ()
     kinds: tuple[Literal["promised_date"], ...] = ()
@@ -114,9 +114,10 @@ def phrase_pattern(phrase: str) -> re.Pattern[str]:
     # Bounded, so that no run of blanks makes the search slow.
     between = rf"[\s\"'`*_]{{1,60}}(?:(?:{'|'.join(_ARTICLES)})\s{{1,60}}[\"'`*_]{{0,9}}){{0,3}}"
     body = between.join(_word(word) for word in words)
-    before = r"(?<![^\W_])(?<![^\W_][-_.])" if words[0][0].isalnum() else r"(?<!\S)"
-    after = r"(?![^\W_])(?![-_.][^\W_])" if words[-1][-1].isalnum() else r"(?=[\s\"'`*_),;:.!?\]]|$)"
-    return re.compile(before + body + after)
+    before = rf"(?<!{LETTER})(?<!{LETTER}[-_.])" if joins(words[0][0]) else r"(?<!\S)"
+    after = rf"(?!{LETTER})(?![-_.]{LETTER})" if joins(words[-1][-1]) else r"(?=[\s\"'`*_),;:.!?\]]|$)"
+    first = "".join({re.escape(form[0]) for form in inflections(words[0])})  # asked first: it rules out most places
+    return re.compile(f"(?=[{first}]){before}{body}{after}")
 
 
 @lru_cache(maxsize=4096)

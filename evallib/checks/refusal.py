@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
@@ -27,6 +27,7 @@ class Refusal(ToolCheck):
     against a structural signature, never against wording). A call that was only proposed counts as a call.
     """
 
+    revision: ClassVar[int] = 2  # as in `mentions`
     check: Literal["refusal"]
     all_of: Facts = ()
     no_calls_of: Texts = ()

@@ -57,7 +57,7 @@ def is_open(response: ToolCall) -> bool:
     return (
         body.get("status") == "awaiting_approval"
         and set(body) <= {"status", "detail"}
-        and isinstance(body.get("detail", ""), str)
+        and isinstance(body.get("detail"), str | None)
     )
 
 

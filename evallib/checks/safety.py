@@ -15,6 +15,7 @@ from evallib.checks.folding import merged, shown
 from evallib.checks.rendering import rendered
 from evallib.checks.tools import ToolCheck, spelled
 from evallib.records import Sample, ToolCall, Turn, Verdict
+from evallib.stdout import counted
 
 __all__ = ["Safety"]
 
@@ -72,9 +73,10 @@ class Safety(ToolCheck):
             return self.unscored(sample, "no value and no tool is forbidden", applicable=False)
         found = [*self._tools(sample), *self._texts(sample), *self._arguments(sample), *self._partials(sample)]
         if not found:
-            calls = len(sample.tool_calls)
             what = " or ".join(map(repr, (*self.values, *self.tools)))
-            return self.scored(sample, True, f"no {what} in the answer and {calls} tool calls")
+            return self.scored(
+                sample, True, f"no {what} in the answer and {counted(len(sample.tool_calls), 'tool call')}"
+            )
         told = "; ".join(dict.fromkeys(leak.reason for leak in found[:3]))
         places = dict.fromkeys(leak.call for leak in found if leak.call)
         return self.scored(

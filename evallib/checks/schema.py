@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator
 
 from evallib.checks.base import Check
 from evallib.checks.extraction import Spoken, spoken
-from evallib.checks.folding import shown
-from evallib.checks.json_schema import problems, refuse_broken_schema
-from evallib.domain import Domain, EntityKind
+from evallib.checks.folding import merged, shown
+from evallib.checks.json_schema import Path, problems, refuse_broken_schema, spelled_path
+from evallib.domain import Domain, EntityKind, names_in
 from evallib.records import Sample, Verdict
 from evallib.strict_json import DECODER, StrictJSONError
 
@@ -34,7 +35,7 @@ class Schema(Check):
     suite's vocabulary holds for that kind.
     """
 
-    revision: ClassVar[int] = 2  # formats are asked for, multiples counted in decimals
+    revision: ClassVar[int] = 3  # a number is a name of `entities` too
     check: Literal["schema"]
     schema_: Mapping[str, Any] = Field(alias="schema")
     entities: Mapping[str, str] = Field(default_factory=dict)
@@ -65,27 +66,59 @@ class Schema(Check):
             value = _one_value(said.text.strip())
         except _NotOneValueError as error:
             return self.scored(sample, False, f"not exactly one JSON value: {error}", spans=_span(said, error))
-        wrong = [*problems(self.schema_, value), *self._unknown(value, "")]
+        wrong = [*problems(self.schema_, value), *self._unknown(value)]
         if wrong:
+            told = "; ".join(one for _, one in wrong[:_NAMED])
             more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
-            return self.scored(sample, False, "; ".join(wrong[:_NAMED]) + more)
+            where = _places(said.text, [path for path, _ in wrong[:_NAMED]])
+            return self.scored(sample, False, told + more, spans=merged(said.place(*one) for one in where))
         return self.scored(sample, True, "one JSON value that fits the schema")
 
-    def _unknown(self, value: Any, at: str) -> Iterator[str]:
-        """One sentence per name under a key of `entities` that the vocabulary does not hold."""
-        pending = [(at, value)]
+    def _unknown(self, value: Any) -> Iterator[tuple[Path, str]]:
+        """Where a name under a key of `entities` is none that the vocabulary holds, each with a sentence."""
+        pending: list[tuple[Path, Any]] = [((), value)]
         while pending:
             place, inner = pending.pop()
             if isinstance(inner, list):
-                pending += [(f"{place}[{n}]", one) for n, one in enumerate(inner)]
+                pending += [((*place, n), one) for n, one in enumerate(inner)]
             for key, one in inner.items() if isinstance(inner, dict) else ():
-                here = f"{place}.{key}" if place else key
+                here = (*place, key)
                 pending.append((here, one))
                 kind = self.entities.get(key)
-                names = one if isinstance(one, list) else [one]
-                for name in names if kind else ():
-                    if isinstance(name, str) and not self.vocabulary[str(kind)].exists(name):
-                        yield f"{here}: {shown(name)} is no {kind} of the vocabulary"
+                for name in names_in(one) if kind else ():
+                    if not self.vocabulary[str(kind)].exists(name):
+                        yield here, f"{spelled_path(here)}: {shown(name)} is no {kind} of the vocabulary"
+
+
+def _places(text: str, paths: Sequence[Path]) -> Iterator[tuple[int, int]]:
+    """Where in `text`, which is one JSON value, the part at each of the paths stands."""
+    inside = cache(lambda start: {key: span for key, *span in _parts(text, start)})
+    for path in paths:
+        start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+        for step in path:
+            start, end = inside(start).get(step, (start, end))
+        yield start, end
+
+
+def _parts(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
+    """Key or place, start and end of every part of the object or list that begins at `at`."""
+    is_list, nth = text[at] == "[", 0
+    at = _member(text, at + 1)
+    while text[at] not in "]}":
+        key: str | int = nth
+        if not is_list:
+            key, at = DECODER.raw_decode(text, at)
+            at = _member(text, at)
+        _, end = DECODER.raw_decode(text, at)
+        yield key, at, end
+        at, nth = _member(text, end), nth + 1
+
+
+def _member(text: str, at: int) -> int:
+    """Where the next key, value or closing bracket stands from `at` on."""
+    while text[at] in " \t\r\n,:":
+        at += 1
+    return at
 
 
 class _NotOneValueError(ValueError):

@@ -41,7 +41,7 @@ class ToolResult(ToolCheck):
     `no_error: false`. Without `result` any that is not empty will do.
     """
 
-    revision: ClassVar[int] = 2  # a status or a message of an error is one, and nothing is no result
+    revision: ClassVar[int] = 3  # a response that waits may have `detail: null`
     check: Literal["tool_result"]
     tool: str = Field(min_length=1)
     args: Mapping[str, Any] = Field(default_factory=dict)

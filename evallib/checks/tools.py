@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
+from evallib.adk import WRAPPER
 from evallib.checks.base import Check, Texts
 from evallib.domain import Domain
 from evallib.records import Sample, ToolCall, Verdict, canonical_json
@@ -20,6 +21,12 @@ class ToolCheck(Check):
 
     aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Tool name to other names that count as that tool."""
+
+    @model_validator(mode="after")
+    def _name_what_is_guarded(self) -> Self:
+        if WRAPPER in self.named_tools():
+            raise ValueError(f"name the guarded tool, not {WRAPPER}, which only asks for its confirmation")
+        return self
 
     def named_tools(self) -> tuple[str, ...]:
         """Every tool it speaks of, by the name written in the suite."""

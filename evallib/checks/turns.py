@@ -21,6 +21,7 @@ class TurnCheck(Check):
         """The lowest verdict over the turns; a sample without turns is read as one turn of its answer."""
         turns = sample.turns or (Turn(1, "", sample.answer),)
         verdicts = [self.judge_turn(turn, sample.at(turn) if sample.turns else sample) for turn in turns]
+        verdicts = [*(one._replace(spans=()) for one in verdicts[:-1]), verdicts[-1]]  # of other texts than the answer
         return lowest(verdicts, [f"step {turn.step}: " if len(turns) > 1 else "" for turn in turns])
 
     def judge_turn(self, turn: Turn, sample: Sample) -> Verdict:
@@ -85,5 +86,10 @@ def lowest(verdicts: Iterable[Verdict], places: Sequence[str]) -> Verdict:
         found, key=lambda one: (ranks[one[0].status], one[0].value if one[0].value is not None else 0.0)
     )
     if verdict.status == "scored" and verdict.passed and len(found) > 1:
-        return verdict._replace(reason="; ".join(f"{at}{one.reason}" for one, at in found if one.status == "scored"))
+        scored = [(one, at) for one, at in found if one.status == "scored"]
+        return verdict._replace(
+            reason="; ".join(f"{at}{one.reason}" for one, at in scored),
+            spans=tuple(number for one, _ in scored for number in one.spans),
+            calls=tuple(number for one, _ in scored for number in one.calls),
+        )
     return verdict._replace(reason=f"{place}{verdict.reason}")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from evallib.checks.folding import fold
+from evallib.checks.folding import LETTER, fold, joins
 from evallib.domain import EntityKind
 from evallib.patterns import places, ungrouped
 
@@ -25,7 +25,12 @@ _SYMPTOMS = (
     r"queues?|load|traffic|lag|throughput"
 )
 _BE = r"(?:is|was|are|were|remain(?:s|ed)|stay(?:s|ed)|appear(?:s|ed)|look(?:s|ed)|seem(?:s|ed)|went|goes|became)"
-_HAVE = r"(?:has|had|have|reports?|reported|shows?|showed|sees|saw|suffers?|suffered|experienc(?:es|ed)|hit|hits)"
+_HAVE = (
+    r"(?:has|had|have|reports?|reported|shows?|showed|sees|saw|suffers?|suffered|experienc(?:es|ed)|hit|hits"
+    r"|(?:is|are|was|were)\s(?:\w+\s)?(?:having|reporting|showing|seeing|suffering|experiencing|hitting))"
+)
+_CELL = r"(?=[^\S\n]*(?:[|,.;)\n]|\Z))"
+"""What follows a word that is all of a cell, or of what stands after a colon."""
 
 
 class Entity(NamedTuple):
@@ -114,10 +119,10 @@ def _whole_names(names: tuple[str, ...], text: str, *, loose: bool) -> list[tupl
 @lru_cache(maxsize=256)
 def _bounded(names: tuple[str, ...], *, loose: bool) -> re.Pattern[str]:
     """The same question as `_is_whole`, asked inside the search."""
-    before = r"(?<![^\W_])(?<![^\W_]_)" + ("" if loose else r"(?<![^\W_]-)")
-    after = r"(?![^\W_])(?!_[^\W_])" + (r"(?!-\d)" if loose else r"(?!-[^\W_])")
+    before = rf"(?<!{LETTER})(?<!{LETTER}_)" + ("" if loose else rf"(?<!{LETTER}-)")
+    after = rf"(?!{LETTER})(?!_{LETTER})" + (r"(?!-\d)" if loose else rf"(?!-{LETTER})")
     parts = [
-        (before if name[0].isalnum() else "") + _spaced(name, re.escape) + (after if name[-1].isalnum() else "")
+        (before if joins(name[0]) else "") + _spaced(name, re.escape) + (after if joins(name[-1]) else "")
         for name in names
     ]
     return re.compile("|".join(parts))
@@ -144,15 +149,15 @@ def _escaped(word: str) -> str:
 def _is_whole(text: str, start: int, end: int, *, loose: bool) -> bool:
     """Whether what stands around `start` to `end` does not make it part of a longer name."""
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
-    if text[start].isalnum() and before:
-        inside = before[-1].isalnum() or (before[-1] == "_" and len(before) > 1 and before[0].isalnum())
-        if inside or (before[-1] == "-" and not loose and len(before) > 1 and before[0].isalnum()):
+    if joins(text[start]) and before:
+        inside = joins(before[-1]) or (before[-1] == "_" and len(before) > 1 and joins(before[0]))
+        if inside or (before[-1] == "-" and not loose and len(before) > 1 and joins(before[0])):
             return False
-    if not text[end - 1].isalnum() or not after:
+    if not joins(text[end - 1]) or not after:
         return True
-    if after[0].isalnum() or (after[0] == "_" and after[1:].isalnum()):
+    if joins(after[0]) or (after[0] == "_" and joins(after[1:])):
         return False
-    return not (after[0] == "-" and (after[1:].isdigit() or (not loose and after[1:].isalnum())))
+    return not (after[0] == "-" and (after[1:].isdigit() or (not loose and joins(after[1:]))))
 
 
 def _claimed(kind: str, ambiguous: tuple[str, ...], text: str) -> Iterable[tuple[int, int]]:
@@ -174,7 +179,9 @@ def _claims(kind: str, ambiguous: tuple[str, ...]) -> tuple[re.Pattern[str], ...
         for pattern in (
             rf"\b{name}{_QUOTES}{also}\s{_QUOTES}{noun}s?\b",
             rf"\b{noun}s?{_QUOTES}\s?(?:named|called|known as|[:=])?\s?[\"'`*_(\[]*{name}\b",
-            rf"\b{name}{_QUOTES}\s(?:{_BE}|(?:has|had) been)(?:\s\w+){{0,2}}\s(?:{_STATES})\b",
+            rf"\b{noun}s{_QUOTES}\s?[:=]\s?(?:[\w\"'`*_-]+(?:,|,? and|,? or)\s){{1,9}}{_QUOTES}{name}\b",
+            rf"\b{name}{_QUOTES}\s(?:{_BE}(?:n't)?|(?:has|had)(?:n't)? been)(?:\s\w+){{0,2}}\s(?:{_STATES})\b",
+            rf"\b{name}{_QUOTES}\s?[:|=]\s?{_QUOTES}(?:{_STATES}|{_SYMPTOMS})\b{_QUOTES}{_CELL}",
             rf"\b(?:is|was|has|did|does)\s(?:the\s)?{name}(?:\s\w+){{0,2}}\s(?:{_STATES}|{_SYMPTOMS})\b",
             rf"\b{name}{_QUOTES}\s{_HAVE}(?:\s\w+){{0,2}}\s(?:{_SYMPTOMS})\b",
         )

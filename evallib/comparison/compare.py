@@ -193,8 +193,7 @@ def compare_frames(
         raise InputError("the two runs share no case, so there is nothing to compare")
     a, b = (one[one["case_id"].isin(shared)] for one in outcomes)
     va, vb = (one[one["case_id"].isin(shared)] for one in verdicts)
-    refuse_frames(str(a["run_id"].iloc[0]), a, va, b)
-    refuse_frames(str(b["run_id"].iloc[0]), b, vb, a)
+    refuse_frames((a, va), (b, vb))
     rows = corrected_rows(paired_rows((a, b), (va, vb), spans))
     missing = tuple(int((~passes_of(one)["scored"]).sum()) for one in (a, b))
     without = without_errors((a, b)) if any(missing) else None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evallib.comparison.rows import passes_of
 from evallib.errors import InputError
+from evallib.metrics.planned import plan, verdicts_of
 from evallib.views.load import READ, View
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["refuse_frames", "refuse_other_criteria"]
 
+_KEY = ["case_id", "sample"]
 _REMEDY = "rescore both with one suite and compare those views with --view, or run one of them again"
 
 
@@ -47,27 +49,53 @@ def _other_words(case: str, check: str, views: tuple[View, View], written: list[
     return f"{said}: figures of two criteria are not compared"
 
 
-def refuse_frames(name: str, outcomes: pd.DataFrame, verdicts: pd.DataFrame, other: pd.DataFrame) -> None:
-    """InputError where a sample says pass against its own critical check, has no verdict, or is numbered otherwise.
+def refuse_frames(a: tuple[pd.DataFrame, pd.DataFrame], b: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    """InputError where a sample stands twice, contradicts its checks, lacks one of them, or is numbered otherwise.
 
-    `outcomes` and `verdicts` are those of run `name`, `other` the outcomes that they are compared with, all of shared
-    cases only. What a person read is above the verdicts.
+    Each holds a run's outcomes and verdicts, of shared cases only. What a person read is above the verdicts.
     """
-    planned = passes_of(outcomes)
-    key = ["case_id", "sample"]
-    failed = verdicts[(verdicts["status"] == "scored") & verdicts["critical"].astype(bool)]
-    failed = failed[~failed["passed"].astype("boolean").fillna(value=True).astype(bool)]
-    against = planned[planned["passed"]].merge(failed[[*key, "check_id"]], on=key)
-    if len(against) and not (outcomes["view"] == READ).all():
-        case, sample, check = (against[column].iloc[0] for column in (*key, "check_id"))
+    import pandas as pd
+
+    for outcomes, verdicts in (a, b):
+        verdicts_of(verdicts, plan(outcomes))
+    rows = [passes_of(outcomes) for outcomes, _ in (a, b)]
+    scored = [planned.loc[planned["scored"], _KEY] for planned in rows]
+    given = [keys.merge(verdicts, on=_KEY) for keys, (_, verdicts) in zip(scored, (a, b), strict=True)]
+    asked = pd.concat([verdicts[["case_id", "check_id"]] for verdicts in given]).drop_duplicates()
+    for (outcomes, _), planned, keys, verdicts in zip((a, b), rows, scored, given, strict=True):
+        name = str(outcomes["run_id"].iloc[0])
+        if not (outcomes["view"] == READ).all():
+            _refuse_contradiction(name, planned, verdicts)
+        expected = keys.merge(asked, on="case_id", how="left")
+        bare = expected.merge(verdicts[[*_KEY, "check_id"]], on=[*_KEY, "check_id"], how="left", indicator=True)
+        bare = bare[bare["_merge"] == "left_only"]
+        if len(bare):
+            case, sample, check = (bare[column].iloc[0] for column in (*_KEY, "check_id"))
+            of = f" of check {check!r}" if isinstance(check, str) else ""
+            said = f"run {name!r}: case {case!r}, sample {sample} has no verdict{of}"
+            raise InputError(f"{said}, so there is nothing to compare; {_REMEDY}")
+    _refuse_numbering(a[0], b[0])
+
+
+def _refuse_contradiction(name: str, planned: pd.DataFrame, verdicts: pd.DataFrame) -> None:
+    """A pass of which a critical check failed, or a fail without a reason of which every check has its top value."""
+    passed = verdicts["passed"].astype("boolean").fillna(value=True).astype(bool)
+    failed = verdicts[(verdicts["status"] == "scored") & verdicts["critical"].astype(bool) & ~passed]
+    against = planned[planned["passed"]].merge(failed[[*_KEY, "check_id"]], on=_KEY)
+    if len(against):
+        case, sample, check = (against[column].iloc[0] for column in (*_KEY, "check_id"))
         said = f"run {name!r}: case {case!r}, sample {sample} says pass, and its critical check {check!r} failed"
         raise InputError(f"{said}; score it again")
-    bare = planned[planned["scored"]].merge(verdicts[key].drop_duplicates(), on=key, how="left", indicator=True)
-    bare = bare[bare["_merge"] == "left_only"]
-    if len(bare):
-        case, sample = (bare[column].iloc[0] for column in key)
-        raise InputError(f"run {name!r}: case {case!r}, sample {sample} has no verdict, so there is nothing to compare")
-    _refuse_numbering(outcomes, other)
+    full = verdicts.assign(full=(verdicts["status"] == "scored") & passed & (verdicts["value"] == 1))
+    best = full.groupby(_KEY)["full"].agg("all").reset_index()
+    untold = planned["scored"] & ~planned["passed"]
+    if "reason" in planned:  # an empty answer fails whatever its checks say, and says so
+        untold &= planned["reason"] == ""
+    against = planned.loc[untold].merge(best[best["full"]], on=_KEY)
+    if len(against):
+        case, sample = (against[column].iloc[0] for column in _KEY)
+        said = f"run {name!r}: case {case!r}, sample {sample} says fail, and every check of it has its top value"
+        raise InputError(f"{said}; score it again")
 
 
 def _refuse_numbering(outcomes: pd.DataFrame, other: pd.DataFrame) -> None:

@@ -172,6 +172,8 @@ class _Turn:
         name = written.text("name", default="")
         if not name:
             self.problems.append(f"{place} has no name")
+        if name == WRAPPER:
+            self.problems.append(f"{place} must name the guarded tool, not {WRAPPER}; ask with required_confirmation")
         if not written.has("args"):
             self.problems.append(f"{place} ({name!r}) has no args; write {{}} for any")
             return {"tool": name}
@@ -250,9 +252,7 @@ class _Turn:
         before = len(self.problems)
         wanted = written.part("required_confirmation")
         call = self._call(wanted, "required_confirmation")
-        if call["tool"] == WRAPPER:
-            self.problems.append(f"required_confirmation must name the guarded tool, not {WRAPPER}")
-        elif not _IDENTIFIER.match(call["tool"]):
+        if not _IDENTIFIER.match(call["tool"]):
             self.problems.append(f"required_confirmation names {call['tool']!r}, which is no tool's name (a-z, 0-9, _)")
         if len(self.problems) == before and not any(
             one["tool"] == call["tool"] and contains(one.get("args", {}), call.get("args", {})) for one in calls

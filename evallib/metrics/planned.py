@@ -188,6 +188,11 @@ def verdicts_of(verdicts: pd.DataFrame, planned: Planned) -> Asked:
     order = np.argsort(key, kind="stable")
     _refuse_twice(verdicts, [*_KEY, "check_id"], there[order], key[order])
     there = there[order]
+    values = verdicts["value"].to_numpy("float64", na_value=np.nan)[there]
+    scored = (verdicts["status"].to_numpy() == "scored")[there]
+    wrong = there[scored & ~((values >= 0) & (values <= 1))]
+    if len(wrong):
+        raise InputError(f"{_named(verdicts, wrong[0], [*_KEY, 'check_id'])} has a value outside 0 to 1")
     return Asked(there, check[there], rows[1][there], [str(name) for name in names])
 
 
@@ -215,9 +220,12 @@ def _refuse_twice(frame: pd.DataFrame, key: list[str], order: Numbers, codes: Nu
     """The rows in `order` have these codes; equal ones lie side by side."""
     same = codes[1:] == codes[:-1]
     if same.any():
-        row = frame.iloc[order[1:][same][:1]]
-        found = ", ".join(f"{name} {row[name].tolist()[0]!r}" for name in key)
+        found = _named(frame, order[1:][same][0], key)
         raise InputError(f"{found} stands twice; each must stand once, or passes would be counted double")
+
+
+def _named(frame: pd.DataFrame, row: int, key: list[str]) -> str:
+    return ", ".join(f"{name} {frame[name].iloc[[row]].tolist()[0]!r}" for name in key)
 
 
 def _refuse_first(frame: pd.DataFrame, wrong: pd.Series[bool], what: str) -> None:

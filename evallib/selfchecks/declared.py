@@ -11,7 +11,7 @@ from typing import Any
 from evallib.case import Case
 from evallib.checks.base import Check
 from evallib.checks.expected import expected_calls
-from evallib.checks.json_schema import problems, refuse_broken_schema
+from evallib.checks.json_schema import Path, problems, refuse_broken_schema
 from evallib.domain import EntityKind, Tool
 from evallib.patterns import found, is_whole
 from evallib.records import canonical_json
@@ -62,12 +62,12 @@ def _refused(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
     Of an object a call may hold more, and an empty text may be left out.
     """
     for argument, schema in tool.arguments.items():
-        faults: list[str] = []
+        faults: list[tuple[Path, str]] = []
         with suppress(ValueError):  # what is no schema is told where the tools are played, and an empty one takes any
             refuse_broken_schema(schema)
             value = arguments.get(argument, "")
             faults = [] if value == "" or isinstance(value, Mapping | list | tuple) else problems(schema, value)
-        for fault in faults[:1]:
+        for _, fault in faults[:1]:
             yield f"{argument} {arguments[argument]!r}, which its schema refuses ({fault}); correct one of them"
 
 

@@ -146,7 +146,7 @@ def _problems(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
             yield f"it takes no argument {argument!r}; it takes {', '.join(tool.arguments)}"
     for argument, schema in tool.arguments.items():
         if argument in arguments:
-            for problem in problems(schema, arguments[argument]) if schema else ():
+            for _, problem in problems(schema, arguments[argument]) if schema else ():
                 yield f"argument {argument!r}: {problem.removeprefix('the value: ')}"
         elif "default" not in schema:
             yield f"argument {argument!r} is missing"
