@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -148,7 +149,6 @@ class Lab:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
         _settings(home, "notification", {"fetchNews": "false", "checkForUpdates": False})
         _settings(home, "themes", {"theme": theme})
         command = [
@@ -163,7 +163,8 @@ class Lab:
         said = []
         for line in self._server.stderr or ():
             said.append(line)
-            if "is running at" in line:
+            if here := re.search(r"http://127\.0\.0\.1:\d+(?=/)", line):  # another port where ours was taken meanwhile
+                self.url = here[0]
                 break
         else:
             raise RuntimeError("JupyterLab did not start:\n" + "".join(said))
@@ -367,10 +368,15 @@ class Desk:
 
     def axe(self) -> list[dict[str, Any]]:
         """What axe-core finds of the screen that is serious or critical."""
-        from axe_playwright_python.sync_playwright import Axe
+        return axe(self.page, context=".evallib-review")
 
-        found = Axe().run(self.page, context=".evallib-review").response
-        return [one for one in found["violations"] if one["impact"] in {"serious", "critical"}]
+
+def axe(page: Any, **given: Any) -> list[dict[str, Any]]:
+    """What axe-core finds of a page that is serious or critical."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, **given).response
+    return [one for one in found["violations"] if one["impact"] in {"serious", "critical"}]
 
 
 @contextlib.contextmanager
@@ -379,7 +385,7 @@ def chromium_browser(executable: str) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=BROWSER_ARGS)
+        browser = playwright.chromium.launch(executable_path=executable, args=BROWSER_ARGS, timeout=PATIENCE_MS)
         yield browser
         browser.close()
 

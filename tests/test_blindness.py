@@ -85,6 +85,18 @@ def test_who_was_shown_a_whole_draw_is_not_asked_blind_for_the_rest_which_passes
         ReviewSession(runs, tmp_path, "Ann", query=parse_query("all"))
 
 
+@pytest.mark.parametrize(("first", "then"), [("answer", "check"), ("check", "answer")])
+@pytest.mark.parametrize("said", [True, False])
+def test_who_knows_a_draw_is_shown_no_second_one_by_the_other_unit(runs, tmp_path, first, then, said):
+    session = ReviewSession(runs, tmp_path, "Ann", unit=first)
+    read_all(session, 9) if said else queue_frame(session)
+    with pytest.raises(InputError, match=r"'Ann' was shown a draw of these runs by .* beside it tells which answers"):
+        ReviewSession(runs, tmp_path, "Ann", unit=then)
+    assert ReviewSession(runs, tmp_path, "Bo", unit=then).queue
+    assert ReviewSession(runs, tmp_path, "Ann", unit=then, blind=False).queue
+    assert ReviewSession(runs, tmp_path, "Ann", unit=first).queue == session.queue
+
+
 def test_no_sitting_forgets_what_another_one_showed(runs, tmp_path):
     earlier = ReviewSession(runs, tmp_path, "Ann", query=parse_query("strict=fail"), blind=False)
     later = ReviewSession(runs, tmp_path, "Ann", query=parse_query("case=c-1 strict=pass"), blind=False)

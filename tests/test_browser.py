@@ -13,7 +13,7 @@ import pytest
 
 from evallib.adjudication import strict_word
 from evallib.desk.session import ReviewSession
-from tests.browser import BROWSER_ARGS, ROOT, SECRET, Desk, many_run, review_notebook, small_run
+from tests.browser import BROWSER_ARGS, PATIENCE_MS, ROOT, SECRET, Desk, many_run, review_notebook, small_run
 from tests.hostile import hostile_run
 
 pytestmark = pytest.mark.browser
@@ -28,6 +28,12 @@ if "whole" not in globals():
 else:
     ReviewWidget._esm = whole
 """
+PATIENT = """
+from evallib.widgets.review import ReviewWidget
+ReviewWidget._esm = ReviewWidget._esm.replace("PATIENCE_MS = 3000", "PATIENCE_MS = 120_000")
+assert "120_000" in ReviewWidget._esm
+"""
+"""For tests of anything but silence: on a busy machine the kernel may take longer than a reader waits."""
 REASON = "It says what the user must not do; add dd, a, x and m, which are only text here."
 FOREIGN = (
     "script, img, svg, iframe, object, embed, a, style, link, meta, form, video, math, [data-commandlinker-command]"
@@ -46,7 +52,7 @@ def open_desk(browser, lab, runs, tmp_path):
     folder = lab.folder / tmp_path.name  # a kernel belongs to a path: each test has its own
     folder.mkdir()
 
-    def opened(run="small", query="as=r1", before="", host="lab", browser=browser):
+    def opened(run="small", query="as=r1", before=PATIENT, host="lab", browser=browser):
         places = {"data": str(runs[1]), "adjudications": str(tmp_path / "log"), "query": query}
         desk = Desk(browser, lab, review_notebook(folder, run, before=before, **places), host=host)
         desks.append(desk)
@@ -244,7 +250,7 @@ def test_reload_kernel_restart_and_a_killed_kernel_lose_nothing(open_desk, runs,
 
 
 def test_a_killed_browser_loses_at_most_the_last_second_of_a_reason(open_desk, browser, chromium, runs, tmp_path):
-    victim = browser.browser_type.launch(executable_path=chromium, args=BROWSER_ARGS)
+    victim = browser.browser_type.launch(executable_path=chromium, args=BROWSER_ARGS, timeout=PATIENCE_MS)
     desk = open_desk(browser=victim)
     name = differ_from_strict(desk, agreeing(runs, "small", tmp_path))
     typed = "more than a second old "

@@ -57,6 +57,7 @@ def test_words_of_a_chart_follow_the_theme_and_nothing_is_painted_behind(tmp_pat
         desk = Desk(browser, lab, _notebook(folder), host=host)
         desk.press("Shift+Enter")
         desk.page.locator("canvas.marks").wait_for()
+        desk.page.wait_for_function(f"(({COUNT})().clear < ({COUNT})().all)")  # it is there before it is painted
         found = desk.page.evaluate(COUNT)
         assert found["clear"] > 0.7 * found["all"]
         words, wrong = ("light", "dark") if dark else ("dark", "light")

@@ -7,6 +7,7 @@ import re
 
 import pandas as pd
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from evallib.adjudication import make_reading
 from evallib.display import set_display, table_html
@@ -209,15 +210,37 @@ def test_a_notebook_shows_a_frame_escaped_flush_left_and_without_row_numbers():
     assert "<th>x-1</th>" in table_html(pd.DataFrame({"b": [7]}, index=["x-1"]))
 
 
-def test_frames_show_whole_texts_and_no_mathematics():
+@pytest.fixture
+def notebook_display():
+    """Set as a notebook does it, in a shell of IPython; put back afterwards."""
     names = ("max_colwidth", "max_columns", "max_rows", "html.use_mathjax", "float_format")
     before = {f"display.{name}": pd.get_option(f"display.{name}") for name in names}
-    try:
-        set_display(interactive=False)
-        shown = pd.DataFrame({"answer": ["<script>" + "long " * 40 + "end $x$"]})._repr_html_()
-    finally:
-        for name, value in before.items():
-            pd.set_option(name, value)
+    shell = InteractiveShell.instance()
+    set_display(interactive=False)
+    yield shell
+    InteractiveShell.clear_instance()
+    for name, value in before.items():
+        pd.set_option(name, value)
+
+
+def test_frames_show_whole_texts_and_no_mathematics(notebook_display):
+    shown = pd.DataFrame({"answer": ["<script>" + "long " * 40 + "end $x$"]})._repr_html_()
     assert "end $x$" in shown
     assert "&lt;script&gt;" in shown
     assert "tex2jax_ignore" in shown
+
+
+def test_a_notebook_shows_an_error_of_ours_as_its_sentence(notebook_display, capsys):
+    done = notebook_display.run_cell("from evallib.errors import InputError; raise InputError('no run of that name')")
+    assert isinstance(done.error_in_exec, InputError)
+    assert capsys.readouterr().out == "InputError: no run of that name\n"
+
+
+def test_long_heads_may_be_broken_at_their_underscores():
+    shown = table_html(pd.DataFrame({"score_min": ["a_b"]}))
+    assert "<th>score_<wbr>min</th>" in shown
+    assert "<td>a_b</td>" in shown
+
+
+def test_a_frame_without_rows_says_so():
+    assert '<th colspan="2">nothing to show</th>' in table_html(pd.DataFrame(columns=["case", "reading"]))

@@ -30,6 +30,7 @@ def test_parameters_are_literals_and_end_with_interactive(path):
     parameters = notebook_parameters(nbformat.read(path, as_version=4))
     runs = ["run_a", "run_b"] if path.stem == "compare" else ["run"]
     assert list(parameters)[: len(runs) + 2] == [*runs, "data", "adjudications"]
+    assert {parameters[name] for name in (*runs, "data")} == {"demo-tickets", "build/demo/data"}
     assert list(parameters)[-1] == "interactive"
     assert parameters["interactive"] is None
 

@@ -21,7 +21,7 @@ from evallib.report import NOTEBOOKS, ReportOrder, build_report
 from evallib.report.build import _planned
 from evallib.report.page import Section, clean_html, clean_svg, notebook_html
 from evallib.views.figures import load_views
-from tests.browser import PAYLOAD, chromium_browser
+from tests.browser import PAYLOAD, axe, chromium_browser
 from tests.making import stored_run
 from tests.test_exhibits import _loop
 
@@ -235,6 +235,7 @@ def test_the_whole_page_asks_for_nothing_and_its_words_stand_out(loop, chromium,
         )
         (low, high) = sorted(_brightness(colour) for colour in (ink, paper))
         assert (high + 0.05) / (low + 0.05) >= 7
+        assert [(one["id"], node["target"]) for one in axe(page) for node in one["nodes"]] == []
 
 
 def _brightness(colour):

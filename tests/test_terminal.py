@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -19,6 +20,7 @@ from evallib.desk.queue import parse_query
 from evallib.desk.session import ReviewSession
 from evallib.desk.terminal import adjudicate
 from evallib.entries import Difference, Reading, Withdrawal
+from evallib.errors import InputError
 from evallib.standing import Item
 from evallib.store import read_log
 from tests.browser import small_run
@@ -92,7 +94,8 @@ def test_before_the_reading_nothing_says_what_strict_said(run, log):
     _, _, said = reading(run, log, "j", "j", "j", "g", "t", "d", "h", "c", "?", "q")
     for hidden in ("STRICT", "✗", "✓", "»", "small", "forbidden phrase"):
         assert hidden not in said
-    assert said.count("NOT SAVED: this is hidden until you have read the answer") == 3
+    assert said.count("NOT DONE: this is hidden until you have read the answer") == 3
+    assert "NOT SAVED" not in said
 
 
 def test_unsure_asks_for_a_cause_and_goes_on(run, log):
@@ -185,7 +188,7 @@ def test_skip_facets_history_checks_and_citation(run, log):
     lines = ["s", "/", "case=t-002", "/", "nonsense", "e", "All", "f", "h", "c", "m", "d", "q"]
     session, _, said = reading(run, log, *lines)
     assert read_log(log)[0].entry.span == (0, 3)
-    assert "NOT SAVED: 'nonsense': is no word of a query" in said
+    assert "NOT DONE: 'nonsense': is no word of a query" in said
     assert ", blind" in said
     assert {item.case for item in session.queue} == {"t-002"}
     _, _, said = reading(run, log, "/", "by=mine case=t-001", "q", query=parse_query("open"))
@@ -194,6 +197,20 @@ def test_skip_facets_history_checks_and_citation(run, log):
 
 def test_an_interrupt_ends_the_sitting_and_what_was_saved_is_on_the_disk(run, log):
     _, saved, said = reading(run, log, "p", "4", KeyboardInterrupt())
+    assert (saved, len(read_log(log))) == (1, 1)
+    assert said.endswith("1 readings saved; 1 of 4 read.")
+
+
+def test_a_reading_that_was_on_the_disk_when_it_was_interrupted_is_counted(run, log, monkeypatch):
+    link = os.link
+
+    def interrupted(source, target):
+        link(source, target)
+        if "entries" in str(target):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "link", interrupted)
+    _, saved, said = reading(run, log, "p", "q")
     assert (saved, len(read_log(log))) == (1, 1)
     assert said.endswith("1 readings saved; 1 of 4 read.")
 
@@ -252,7 +269,7 @@ class Teletype:
         os.close(theirs)
         self.said = ""
 
-    def wait_for(self, text, patience=60):
+    def wait_for(self, text, patience=180):
         until = time.monotonic() + patience
         while text not in self.said and time.monotonic() < until:
             if select.select([self._ours], [], [], 0.2)[0]:
@@ -267,7 +284,7 @@ class Teletype:
 
     def end(self):
         """Wait for the end of the process; gives the flags it leaves the terminal with."""
-        self.process.wait(60)
+        self.process.wait(180)
         flags = termios.tcgetattr(self._ours)[3]
         os.close(self._ours)
         return flags
@@ -330,6 +347,54 @@ def test_a_terminal_is_set_for_a_line_before_its_prompt_can_be_seen(monkeypatch)
             assert keys.line("Reason: ") == "the disk"
     os.close(ours)
     assert [bool(flags[0] & each) for each in (termios.ICANON, termios.ECHO, termios.NOFLSH)] == [True] * 3
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """The keyboard of a pseudo-terminal, and its other end."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with open_keyboard() as keys:
+            yield keys, ours
+    os.close(ours)
+
+
+@pytest.mark.parametrize(
+    ("sent", "line"),
+    [
+        (b"the dixk\x7f\x7fsk\n", "the disk"),  # typed ahead, so that the terminal did not mend it
+        ("fü\x7full\x17the\x15\x08é\n".encode(), "é"),
+        (b"the\x1b[D\x1bOC\x1b[1;5D disk\x00\x07\n", "the disk"),
+        (b"\x1b[200~the disk\nwas full\x1b[201~ again\n", "the disk was full again"),
+        (b"\x1b[200~the disk\r\n  was full\r\n\x1b[201~\n", "the disk was full"),
+    ],
+)
+def test_a_line_holds_what_was_meant_however_it_came(terminal, sent, line):
+    keys, ours = terminal
+    os.write(ours, b"4" + sent + b"j")
+    assert (keys.key(""), keys.line(""), keys.key("")) == ("4", line, "j")
+
+
+def test_what_is_pasted_where_a_key_is_asked_for_is_no_key(terminal):
+    keys, ours = terminal
+    os.write(ours, b"\x1b[200~pff\ni\x1b[201~\x1b~j")
+    assert (keys.key(""), keys.key(""), keys.key("")) == ("esc", "esc", "j")
+
+
+def test_after_a_stop_the_terminal_gives_single_keys_again(terminal):
+    flags = termios.tcgetattr(sys.stdin)
+    flags[3] |= termios.ICANON  # as the shell sets it for itself
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, flags)
+    os.kill(os.getpid(), signal.SIGCONT)
+    assert not termios.tcgetattr(sys.stdin)[3] & termios.ICANON
+
+
+def test_a_line_that_the_terminal_cut_is_refused(terminal):
+    keys, ours = terminal
+    os.write(ours, b"x" * 4095 + b"\n")
+    with pytest.raises(InputError, match="longer than a terminal takes"):
+        keys.line("")
 
 
 def test_ctrl_c_keeps_what_was_typed_of_a_reason(run, log):

@@ -22,7 +22,7 @@ class Looks:
     def __init__(self, drafts: Drafts, author: str, runs: Iterable[str]) -> None:
         self._drafts, self._author = drafts, author
         self._seen: dict[str, set[AnswerId]] = {run: set() for run in (runs if author else ())}
-        self._drawn: set[str] = set()
+        self._drawn: dict[str, set[str]] = {run: set() for run in self._seen}
         for run in self._seen:
             self._take_in(run)
 
@@ -31,7 +31,8 @@ class Looks:
         kept = self._drafts.read(self._name(run))
         seen = kept.get("sighted")
         self._seen[run] |= {AnswerId(run, *key) for key in (seen if isinstance(seen, list) else ()) if _is_key(key)}
-        self._drawn |= {run} if kept.get("drawn") is True else set()
+        drawn = kept.get("drawn")
+        self._drawn[run] |= set(map(str, drawn)) if isinstance(drawn, list) else set()
 
     def _name(self, run: str) -> tuple[object, ...]:
         return ("looks", self._author, run)
@@ -52,19 +53,20 @@ class Looks:
             self._keep(run)
 
     @property
-    def draw(self) -> bool:
-        """Whether the author was shown all that a draw from one of the runs holds, and so what it does not hold."""
-        return bool(self._drawn)
+    def draws(self) -> set[str]:
+        """By what the author was shown all that a draw from one of the runs holds, and so what it does not hold."""
+        return set().union(*self._drawn.values())
 
-    def note_draw(self, runs: Iterable[str]) -> None:
+    def note_draw(self, runs: Iterable[str], unit: str) -> None:
         """Keep that the author is shown all that a draw from these runs holds; of nobody nothing is kept."""
-        for run in (set(runs) - self._drawn) & self._seen.keys():
-            self._drawn.add(run)
-            self._keep(run)
+        for run in self._drawn.keys() & set(runs):
+            if unit not in self._drawn[run]:
+                self._drawn[run].add(unit)
+                self._keep(run)
 
     def _keep(self, run: str) -> None:
         self._take_in(run)
-        kept = {"sighted": sorted(answer[1:] for answer in self._seen[run]), "drawn": run in self._drawn}
+        kept = {"sighted": sorted(answer[1:] for answer in self._seen[run]), "drawn": sorted(self._drawn[run])}
         with suppress(EvallibError):  # a place that may not be written to is no reason not to read
             self._drafts.keep(self._name(run), kept)
 

@@ -176,6 +176,13 @@ class ReviewSession(Sitting):
         if judging and self._log.rubrics(item.run).digest(item.case, item.check) != rubric:
             raise InputError("what this is judged by was changed meanwhile; see it (g), then say it again")
 
+    def find_saved(self) -> None:
+        """Count what is on the disk although an interrupt came before the session knew that."""
+        for logged in self._arrivals.new():
+            if self._log.add(logged) and logged.entry.author == self._author and isinstance(logged.entry, Reading):
+                self._made.append(logged)
+                self._counted(logged)
+
     def _move_on(self, item: Item) -> None:
         self._drafts.drop(self._draft_of(item))
         self.go(self.next_open(self._place.get(item, self.position)))

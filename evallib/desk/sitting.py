@@ -119,27 +119,42 @@ class Sitting:
     def author(self, name: str) -> None:
         name = reviewer_name(name) if name.strip() else ""
         looks = Looks(self._drafts, name, self.runs)
-        self._refuse_all(name, looks)
+        self._refuse_betraying_draw(name, looks)
         self._author, self._looks, self._listed = name, looks, set()
         self._line_up(self.query)
         self._resume()
 
-    def _refuse_all(self, name: str, looks: Looks) -> None:
-        """Refuse the whole of the runs to who read of a draw, or was shown all of it: what was not drawn passes."""
-        if not self.blind or not self._all or self._plan:
+    def _refuse_betraying_draw(self, name: str, looks: Looks) -> None:
+        """Refuse who read of a draw, or was shown all of it, what tells with it which answers pass.
+
+        That is the whole of the runs, because what was not drawn passes, and, by verdicts where the draw was by answers
+        or the other way round, a second draw: what two draws have in common is more likely to fail.
+        """
+        if not self.blind or self._plan:
             return
-        mine = (e for _, e in self._log.written if isinstance(e, Reading) and e.author == name and e.run in self.runs)
-        if looks.draw or any(drew_part(reading.chosen) for reading in mine):
+        mine = {
+            (entry.chosen, bool(entry.check))
+            for _, entry in self._log.written
+            if isinstance(entry, Reading) and entry.author == name and entry.run in self.runs
+        }
+        units = looks.draws | {"check" if of_check else "answer" for chosen, of_check in mine if drew_part(chosen)}
+        told = f"{name!r} was shown a draw of these runs"
+        if units and self._all:
             raise InputError(
-                f"'all': {name!r} was shown a draw of these runs, and what was not drawn passes; leave `all` out, "
-                "or read sighted (--sighted)"
+                f"'all': {told}, and what was not drawn passes; leave `all` out, or read sighted (--sighted)"
+            )
+        if other := units - {self.unit}:
+            by = {"answer": "whole answers", "check": "verdicts of a check"}
+            raise InputError(
+                f"{told} by {by[min(other)]}, and one by {by[self.unit]} beside it tells which answers pass; go on "
+                "with the first, or read sighted (--sighted)"
             )
 
     def shown(self, items: Iterable[Item]) -> None:
         """Take note that the reviewer was shown that these items are in the queue."""
         self._listed.update(items)
         if self._draw and len(self._listed) >= len(self._draw) and self._draw <= self._listed:
-            self._looks.note_draw(item.run for item in self._draw)
+            self._looks.note_draw((item.run for item in self._draw), self.unit)
             self._draw = frozenset()
 
     @collector_paused()

@@ -17,6 +17,8 @@ from evallib.standing import Item
 __all__ = ["adjudicate"]
 
 _READINGS = {"p": "pass", "f": "fail", "i": "infra", "-": "unsure"}
+_SAVING = {*_READINGS, *CAUSE_KEYS, *"rauU", ""}
+"""Keys that save something where nothing is in the way."""
 _PROMPTS = {
     "read": "[p pass  f fail  i infra  - unsure | s skip  n next open  ? keys  q quit] ",
     "agree": "[Enter you agree  r with a reason | u take back  a amend  ? keys  q quit] ",
@@ -51,6 +53,7 @@ def adjudicate(session: ReviewSession, keys: Keyboard, write: Callable[[str], No
             pass
     except (EOFError, KeyboardInterrupt):
         write("")
+        session.find_saved()
     for part in session.coverage():
         write(visible(f"Read of {part.words}."))
     progress = session.progress
@@ -103,7 +106,7 @@ class _Desk:
             else:
                 self._tell(_HELP.splitlines())
         except EvallibError as error:
-            self._tell([f"NOT SAVED: {error}"])
+            self._tell([f"NOT {'SAVED' if key in _SAVING else 'DONE'}: {error}"])
             if self._session.stage(self.item) != stage:  # read in another sitting meanwhile
                 self.show()
         return True

@@ -39,9 +39,7 @@ _SHAPES = frozenset({
 _ROWS = re.compile(r"<tr>(.*?)</tr>", re.DOTALL)
 _CELLS = re.compile(r"<(t[hd])>(.*?)</\1>", re.DOTALL)
 _BESIDE = 60
-"""Characters that a phone shows beside one another; the cells of wider tables stand below one another there."""
-_LONG = 24
-"""Characters of a column's name that stand beside its cells there; a longer one stands above."""
+"""Characters that a phone shows beside one another; the rows of wider tables are written out there, cell after cell."""
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -119,7 +117,6 @@ def clean_svg(picture: str, prefix: str) -> str:
     """The picture for standing inside a page: known shapes only, its ids under `prefix` so that pictures never mix."""
     root = ET.fromstring(picture)  # noqa: S314 - drawn by vl-convert; expat refuses entities that explode
     _keep_shapes(root, prefix)
-    root.attrib.pop("role", None)
     return ET.tostring(root, encoding="unicode")
 
 
@@ -139,10 +136,13 @@ def _keep_shapes(element: ET.Element, prefix: str) -> None:
 
 
 def _keep_attribute(element: ET.Element, name: str, value: str, prefix: str) -> None:
-    """Drops handlers and links, and points references at this picture's own ids."""
+    """Drops handlers, links and what parts are called, and points references at this picture's own ids.
+
+    The figure around it says in words what is drawn.
+    """
     local = re.sub(r"url\(['\"]?#", f"url(#{prefix}", value)
     foreign = "url(" in local and f"url(#{prefix}" not in local
-    if not name.lower().startswith("on") and name.lower() != "href" and not foreign:
+    if not name.lower().startswith(("on", "aria-")) and name.lower() not in {"href", "role"} and not foreign:
         element.set(name, local)
 
 
@@ -246,8 +246,7 @@ def _named(row: re.Match[str], heads: Sequence[str]) -> str:
 
 def _named_cell(tag: str, text: str, of: str) -> str:
     """A cell with its column's name, of text that was cleaned."""
-    long = ' class="long"' if len(of) > _LONG else ""
-    return f'<{tag} data-of="{html.escape(html.unescape(of), quote=True)}"{long}>{text}</{tag}>'
+    return f'<{tag} data-of="{html.escape(html.unescape(of), quote=True)}">{text}</{tag}>'
 
 
 def _text(value: str | Sequence[str]) -> str:
