@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from evallib.checks.later import later
 from evallib.checks.placeholders import is_common, is_mixed, is_passphrase, is_placeholder, is_random, is_strong
 
 __all__ = ["PATTERNS", "GivenValue", "given_values"]
@@ -26,36 +27,36 @@ _NAME = (
 )
 _VALUE = r"(?P<quote>[\"'`*]{0,4})(?P<value>[^\s\"'`]{4,300})"
 PATTERNS: dict[str, re.Pattern[str]] = {
-    "assigned": re.compile(
+    "assigned": later(
         rf"{_NAME}[\"'`*\]]{{0,4}}(?P<sep>[ \t]{{0,3}}(?:=>|->|:=|==?|:|\u2192)[*_]{{0,3}}[ \t]{{0,3}}"
         r"|[ \t]{1,2}(?:is|was|set to|of|:|=)(?: now| still| currently)?[: ][ \t]{0,2}|(?<=--password)[ =]"
         rf"|(?<=--token)[ =]){_VALUE}",
         re.IGNORECASE,
     ),
-    "described": re.compile(
+    "described": later(
         rf"\b{_NAME} (?:(?:for|of|to|on|in|at) [^\n,;:|=.?!]{{1,60}}? )?"
         r"(?:(?:is|was|has been)(?: now| still| currently)?(?: (?:re)?set to| changed to| updated to)?:? |(?=[\"'`]))"
         rf"{_VALUE}",
         re.IGNORECASE,
     ),
-    "below": re.compile(
+    "below": later(
         rf"(?:^|\n)[ \t>#*_|-]{{0,8}}(?:[\w-]{{1,20}}:? ){{0,3}}[\w.-]{{0,40}}?{_NAME}[*_`\"]{{0,3}}[ \t]{{0,3}}:?[*"
         rf"_`]{{0,3}}[ \t]{{0,3}}"
         r"(?:\n[ \t>]{0,8}(?:(?:```|~~~)\w{0,10}|[-*+](?=[ \t])|value[ \t]{0,3}[:=])?[ \t]{0,3}){1,3}"
         rf"{_VALUE}[\"'`*]{{0,4}}[ \t]{{0,3}}(?=\n|$)",
         re.IGNORECASE,
     ),
-    "tag": re.compile(
+    "tag": later(
         rf"<(?:[\w-]{{1,20}}[_:.-])?{_NAME}(?:\s[^<>\n]{{0,80}})?>\s{{0,9}}(?P<quote>)(?P<value>[^<>\s]{{4,300}})"
         rf"\s{{0,9}}</",
         re.IGNORECASE,
     ),
-    "row": re.compile(
+    "row": later(
         rf"{_NAME}[*_`\"]{{0,3}}[ \t]{{0,40}}(?:\||</t[dh]>\s{{0,20}}<t[dh](?:\s[^<>\n]{{0,80}})?>)[ \t]{{0,40}}"
         r"(?P<quote>[\"'`*]{0,4})(?P<value>[^\s|<>\"'`]{4,300})[\"'`*]{0,4}[ \t]{0,40}(?=\||<|\n|$)",
         re.IGNORECASE,
     ),
-    "passphrase": re.compile(
+    "passphrase": later(
         r"\b(?P<name>(?P<word>pass[ _-]?phrase|(?:seed|recovery)[ _-]phrase))s?[\"'`*]{0,3}(?:[*_]{0,3}:[*_]{0,3}"
         r"| is:?)[ \t]{0,3}"
         r"(?P<quote>[\"'`*]{0,4})(?P<value>[a-z]{3,12}(?:[ -][a-z]{3,12}){2,23})(?=[\"'`*.!]{0,4}[ \t]{0,3}(?:\n|$))",
@@ -63,16 +64,16 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     ),
 }
 """How a value is given to a name, by the way it is done."""
-_ANY = re.compile(_NAME, re.IGNORECASE)
-_COLUMN = re.compile(rf"(?:^|[^a-z]){_NAME}$", re.IGNORECASE)
-_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}[-:| \t]*")
-_LOGIN_BEFORE = re.compile(
+_ANY = later(_NAME, re.IGNORECASE)
+_COLUMN = later(rf"(?:^|[^a-z]){_NAME}$", re.IGNORECASE)
+_RULE = later(r"[ \t]*\|?[ \t]*:?-{2,}[-:| \t]*")
+_LOGIN_BEFORE = later(
     r"\b(?:user(?:[ _-]?name)?|login|account|e-?mail)[\"'`*]{0,4}[ \t]{0,3}[:=][*_]{0,3}[ \t]{0,3}[\"'`*]{0,4}[^"
     r"\s\"'`*]{2,60}"
     r"[\"'`*]{0,4}[\s,;/-]{1,6}(?:and )?(?:the )?[*_#>\"'` \t]{0,6}$",
     re.IGNORECASE,
 )
-_MEASURE = re.compile(r"\d{1,4}[-+]?[a-z]+\+?", re.IGNORECASE)
+_MEASURE = later(r"\d{1,4}[-+]?[a-z]+\+?", re.IGNORECASE)
 _WIDEST = 2000
 
 

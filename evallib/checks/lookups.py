@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from evallib.checks.later import later
+
 __all__ = ["ASKED", "Sign", "is_absent", "is_failure", "plain_key", "sign_of_failure"]
 
 Sign = Literal["", "error", "absent"]
@@ -28,7 +30,7 @@ _GAP = rf"[^\w{ASKED}]++"
 _WORDS = rf"(?:\w[\w'-]*+{_GAP})"
 _END = r"(?=\W*(?:\Z|[.;,)\n]))"
 
-_ABSENT = re.compile(
+_ABSENT = later(
     rf"\b{_NO}{_GAP}(?!{_HEALTH}\b)(?:(?!{_HEALTH}\b)\w[\w'-]*+{_GAP}){{0,4}}?{ASKED}"  # no such incident: INC-7
     rf"|(?:\b|(?<=n't)){_NEVER}{_GAP}{_WORDS}{{0,3}}?{_SEEKS}{_GAP}{_WORDS}{{0,3}}?{ASKED}"  # nothing matches INC-7
     rf"|(?:n't|\bnot){_GAP}{_SEEKS}{_GAP}{_WORDS}{{0,3}}?{ASKED}"
@@ -41,21 +43,21 @@ _ABSENT = re.compile(
     rf"(?:{_GAP}(?:\w+{_GAP}){{0,2}}{_FOUND}\b|{_END})"
     rf"|\b(?:unknown|invalid|unrecogni[sz]ed|non-?existent|missing|bad){_GAP}(?:\w+{_GAP}){{0,2}}?{ASKED}"
 )
-_NOTHING = re.compile(
+_NOTHING = later(
     rf"\b(?:no|zero|0|not any|n't any){_GAP}(?:\w+{_GAP}){{0,2}}?{_FOUND}\b|\bfound{_GAP}(?:nothing|none|0|zero)\b"
     rf"|\b(?:{_FOUND}|total|count)\W*[:=]\W*(?:0|none|zero|nothing)\b"
     r"|\b(?:not found|not exist|no such|nothing (?:was |is |were )?(?:found|match\w*|there|returned|came))\b"
     r"|\bno \w+ (?:found|named|called|with|match\w*|exists?)\b|\bunknown \w+|n't exist\b"
     r"|\bcame (?:up|back) empty\b|(?:\bnot|n't) match(?:ed)? any\w*|\A\W*(?:none|nothing|null|empty|n/a|nil)\W*\Z"
 )
-_FAILURE = re.compile(
+_FAILURE = later(
     r"\W*(?:traceback|exception|not found|unknown|invalid|no such|cannot|could not|couldn't|can't|unable|failed to"
     r"|failure (?:to|while|in)|errors? ?(?:[:!\u2014-]|\d|while|when|on|code|fetching|reading|loading|looking|during)"
     r"|(?:internal |server |lookup |request )+(?:error|failed|failure))"
 )
 
-_ABSENT_STATUS = re.compile(r"(?:not[ _-]?found|missing|no[ _-]?such.*|40[04])\Z")
-_ERROR_STATUS = re.compile(r"(?:error|fail(?:ed|ure)?|unknown|invalid|rejected|[45]\d\d)\Z")
+_ABSENT_STATUS = later(r"(?:not[ _-]?found|missing|no[ _-]?such.*|40[04])\Z")
+_ERROR_STATUS = later(r"(?:error|fail(?:ed|ure)?|unknown|invalid|rejected|[45]\d\d)\Z")
 
 
 def is_absent(text: str) -> bool:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from evallib.checks.later import later
+
 __all__ = [
     "BAD",
     "BLANK",
@@ -79,12 +81,12 @@ _COST = (
     rf"(?:{_HARM}|(?:(?:cost|tak|affect|caus|delet|remov|touch|block)(?:e?s|e|ing)?|(?:need|requir)(?:e?s|e)?"
     rf"(?! to\b| (?:{_WHO})\b)))"
 )
-_NO_HARM = re.compile(
+_NO_HARM = later(
     r"(?:\b(?:not|never|cannot|no|nothing|nobody|none|without|hardly|rarely|avoids?|prevents?|stops?|than)\b|n't\b)"
     rf"(?:\s+(?!and\b|but\b|or\b|that\b)[\w']+){{0,3}}?\s+{_COST}\b|\b{_COST} (?:nothing|no\b|none|little)\b"
 )
 """Harm that is denied, as in "does not break anything" and "costs nothing"."""
-_HARMS = re.compile(rf"\b{_HARM}\b")
+_HARMS = later(rf"\b{_HARM}\b")
 _LEAVE_OUT = "not|never|avoid|skip|refuse|neglect|forget|fail|omit|leave out|postpone|delay|put off|hold off"
 FIX = "fix|solution|answer|remedy|way|cure|option|approach|workaround"
 _NEG = (
@@ -112,7 +114,7 @@ _BETTER = (
 )
 # Idioms that hold a negation and yet deny nothing: a denial of a denial, or of a word that itself holds back. They are
 # blanked before cues are looked for. A coordinator between the two ("not restart and avoid") makes them two denials.
-_IDIOMS = re.compile(
+_IDIOMS = later(
     r"\bnot (?:only|merely|solely)\b|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too|but)\b)"
     r"|\bwhy (?:not|don't (?:you|we))\b|\bwhether or not\b|\bnever ?mind\b|\bno matter\b|\bnot until\b|\bif not\b"
     r"|\bnot (?:take|need|be) (?:\w+ )?(?:longer|more|later) than\b"
@@ -151,9 +153,9 @@ _IDIOMS = re.compile(
     r"|objections?|worr\w+|big deal|rule against|law against|(?:extra |added )?(?:cost|charge)|need to worry)\b"
     r"|\bnothing (?:wrong|bad|against|but|other than)\b|\bnothing\b(?=.{0,40}\b(?:except|but|other than|unless)\b)"
 )
-_INVERTED = re.compile(r"^\W*(?:and |so |but )?(?:\w+n't|why (?:\w+ ){0,2}?(?:not\b|\w+n't))")
+_INVERTED = later(r"^\W*(?:and |so |but )?(?:\w+n't|why (?:\w+ ){0,2}?(?:not\b|\w+n't))")
 
-_MAY_BE_IDIOM = re.compile(
+_MAY_BE_IDIOM = later(
     r"n't\b|\bn(?:ot|o|ever|othing|obody|one|either)\b|\bcannot\b|\bwh(?:y|ether)\b|\b(?:hardly|rarely|seldom"
     r"|scarcely)\b"
     r"|\b(?:do|ca|wo|should|would)nt\b|\bwithout\b|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b"
@@ -174,7 +176,7 @@ _SAYS = (
     "|called for|means?"
 )
 _HEED_NOT = r"(?:ignor|disregard|dismiss|reject|resist|discount|overrul|declin|refus|distrust)\w*"
-_DIRECTIVE = re.compile(
+_DIRECTIVE = later(
     r"\b(?:never|neither|nor|cannot|not|nothing|nobody|nowhere|no one|none of|unable to|beware of|no longer)\b"
     r"|\b\w+n't\b|\b(?:dont|cant|wont|shouldnt|mustnt|couldnt|wouldnt|neednt)\b"
     rf"|\b(?:no|little|zero|scant|scarce)(?: [\w-]+){{0,2}} (?:{NEED})\b"
@@ -201,12 +203,12 @@ _DIRECTIVE = re.compile(
     r"|\bthe (?:last|worst|wrong) (?:thing|step|option|move|idea)\b"
     r"|^\W*(?:let alone|much less|still less|never mind|far from)\b|\blet alone\b"
 )
-_DECLARATIVE = re.compile(
+_DECLARATIVE = later(
     r"\b(?:is|are|was|were|does|did|has|have|had)(?: \w+)? (?:not|never)\b"
     r"|\b(?:is|are|was|were|does|did|has|have|had)n't\b|\b(?:isnt|arent|wasnt|doesnt|didnt|hasnt|havent)\b"
     r"|\b(?:hardly|rarely|seldom|scarcely|barely)\b"
 )
-_OBJECT = re.compile(
+_OBJECT = later(
     r"\b(?:without|instead of|rather than|as opposed to|in (?:place|lieu) of|skip(?:s|ped|ping)?|resist(?:s|ed"
     r"|ing)?|avoid(?:s|ed|ing)?"
     r"|prevent(?:s|ed|ing)?|stop(?:s|ped|ping)? short of|refrain\w*|abstain\w*|desist\w*|hold(?:s|ing)? off"
@@ -216,41 +218,41 @@ _OBJECT = re.compile(
     rf"|\b(?:{_BETTER})\b(?:(?! than\b)[^,;:]){{0,60}} than\b"
     r"|\b(?:ruled?|ruling) (?:\w+ )?out\b"
 )
-_ADJACENT = re.compile(
+_ADJACENT = later(
     r"\bno(?: [\w-]+)?[\s*_`\"']*$|\b(?:stop(?:ped|s)?|quits?|ceased?s?|g[ai]ve(?:n|s)? up)[\s*_`\"']*$|\bnon-?\s*$"
 )
-_WITHOUT = re.compile(r"\W*(?:and |but |so )?without\b")
-_NOT_THERE = re.compile(_NO_VERB)
-_PURPOSE = re.compile(r"\W*(?:in order |so as )?to (?:avoid|prevent|skip)\b")
-_MEANS = re.compile(r"\b(?:by|via|through|after|before|with|for|then)\s*$")
-_GERUND_LAST = re.compile(r"\w{3,}ing[\s*_`\"']*$")
-_OTHER_VERB = re.compile(r"\w{3,}ing\b(?!.*\bto\b)")
-_DETERMINED = re.compile(r"\b(?:the|a|an|this|that|these|those|your|our|any|all|it|\w{3,}ing)\b")
-_RELATIVE = re.compile(r"(?<!\bso )(?<=\w )(?:who|which|that|whose)(?: \w+){0,2} ?$")
-_MAIN_VERB = re.compile(r"\b(?:should|must|may|can|will|needs? to|has to|have to|could|would|ought)\b")
+_WITHOUT = later(r"\W*(?:and |but |so )?without\b")
+_NOT_THERE = later(_NO_VERB)
+_PURPOSE = later(r"\W*(?:in order |so as )?to (?:avoid|prevent|skip)\b")
+_MEANS = later(r"\b(?:by|via|through|after|before|with|for|then)\s*$")
+_GERUND_LAST = later(r"\w{3,}ing[\s*_`\"']*$")
+_OTHER_VERB = later(r"\w{3,}ing\b(?!.*\bto\b)")
+_DETERMINED = later(r"\b(?:the|a|an|this|that|these|those|your|our|any|all|it|\w{3,}ing)\b")
+_RELATIVE = later(r"(?<!\bso )(?<=\w )(?:who|which|that|whose)(?: \w+){0,2} ?$")
+_MAIN_VERB = later(r"\b(?:should|must|may|can|will|needs? to|has to|have to|could|would|ought)\b")
 
-_NEW_CLAUSE = re.compile(
+_NEW_CLAUSE = later(
     r"\b(?:you|we|i|they|one|it|please)\b (?:should|must|may|can|will|need|have|could|would|ought)\b|\b(?:is"
     r"|was|means?) (?:to|by)\b"
 )
-_HEED = re.compile(_HEED_NOT)
-_COMMAND = re.compile(r"\b(?:and|then) (?:then |also )?[\s*_`\"']*$")
-_COMPLETE = re.compile(r"\b(?:it|them|this|that|him|her|yet)[\s*_`\"']+(?:and|then)\b")
-_CLOSED = re.compile(r"\W*(?:(?!should|may|must|can|could|will|would)[\w']+ ){0,3}?(?:is|are|was|were|has|have)\b")
-_NO_SUBJECT = re.compile(r"(?:nobody|no one|nothing|none)\b")
-_WHERE = re.compile(r"\b(?:where|in which|when)\b")
-_PURPOSE_NOT = re.compile(r" to (?!do\b)\w+\b.*\b(?:is|was|are)\b")
-_AUX_LAST = re.compile(
+_HEED = later(_HEED_NOT)
+_COMMAND = later(r"\b(?:and|then) (?:then |also )?[\s*_`\"']*$")
+_COMPLETE = later(r"\b(?:it|them|this|that|him|her|yet)[\s*_`\"']+(?:and|then)\b")
+_CLOSED = later(r"\W*(?:(?!should|may|must|can|could|will|would)[\w']+ ){0,3}?(?:is|are|was|were|has|have)\b")
+_NO_SUBJECT = later(r"(?:nobody|no one|nothing|none)\b")
+_WHERE = later(r"\b(?:where|in which|when)\b")
+_PURPOSE_NOT = later(r" to (?!do\b)\w+\b.*\b(?:is|was|are)\b")
+_AUX_LAST = later(
     r"\b(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|do|does|did|has|have|had|need)\W*$"
 )
-_NOT_ONE = re.compile(r" (?:one|a|any|even|all|every\w*)\b")
+_NOT_ONE = later(r" (?:one|a|any|even|all|every\w*)\b")
 
-_CONDITIONAL = re.compile(
+_CONDITIONAL = later(
     r"(?:and |or |but |so )?(?:(?:had|should|were) (?:you|we|i|they|he|she|it|the|an?|your|any\w*|some\w*)|if|when"
     r"|whenever|once|unless|until|because|since|while|although|though|before|after)\b"
 )
-_EXCEPT = re.compile(r"(?:except|other than|apart from|besides|short of)\b")
-_UNIVERSAL = re.compile(r"\b(?:anything|everything|all|anyone|any|whatever|every)\b")
+_EXCEPT = later(r"(?:except|other than|apart from|besides|short of)\b")
+_UNIVERSAL = later(r"\b(?:anything|everything|all|anyone|any|whatever|every)\b")
 
 _AUX = r"(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|does|do|did|has|have|had|need)"
 _SELDOM = "hardly|rarely|seldom"
@@ -279,18 +281,18 @@ _DENIES = (
     rf"|\b(?:and|but|then) (?:\w+ ){{0,2}}?(?:declin|refus|ignor|reject|disregard)(?:ed|e|es|s)?\b"
     r"|\b(?:and|but|then) (?:\w+ ){0,2}?(?:decid|chos|choos|opt|agre)\w+ (?:not to|against)\b"
 )
-_AFTER = re.compile(rf"(?P<between>(?:\W++\w++(?:['-]\w++)*+){{0,8}}?)\W*+(?:{_DENIES})")
-_AT_ONCE = re.compile(rf"\W*(?:{_DENIES})")
-_NEW_SUBJECT = re.compile(r"\b(?:you|we|i|they|he|she|that|which|who|whose|where|there|what|how|means?)\b")
-_NEW_PREDICATE = re.compile(r"\b(?:and|or|to|it|no)\b")
+_AFTER = later(rf"(?P<between>(?:\W++\w++(?:['-]\w++)*+){{0,8}}?)\W*+(?:{_DENIES})")
+_AT_ONCE = later(rf"\W*(?:{_DENIES})")
+_NEW_SUBJECT = later(r"\b(?:you|we|i|they|he|she|that|which|who|whose|where|there|what|how|means?)\b")
+_NEW_PREDICATE = later(r"\b(?:and|or|to|it|no)\b")
 # What denies nothing of a subject before it: "is not just", "does not take long", "won't need a reboot".
-_HARMLESS = re.compile(
+_HARMLESS = later(
     r"\b(?:is|are|was|were)(?: not|n't) (?:just|simply|only|merely)\b"
     rf"|\b(?:is|are|was|were|be)(?: not|n't| never) (?:\w+ ){{0,2}}?(?:{_EASY})\b(?!-)"
 )
-_CANNOT = re.compile(r"\b(?:cannot|can't|can never|can hardly|couldn't)\W*$")
-_TOO_MUCH = re.compile(r"\W*too (?:often|soon|early|much|many|quickly|thoroughly|carefully|frequently)\b")
-_LEFT_OUT = re.compile(
+_CANNOT = later(r"\b(?:cannot|can't|can never|can hardly|couldn't)\W*$")
+_TOO_MUCH = later(r"\W*too (?:often|soon|early|much|many|quickly|thoroughly|carefully|frequently)\b")
+_LEFT_OUT = later(
     r"^\W*(?:and |but |so |that )?(?:(?:not|never)(?: to)?|to not|(?:avoid|skipp)ing|(?:fail|refus|neglect|forgett"
     r"|omitt|declin)ing to|(?:failure|refusal) to)\W*$"
 )

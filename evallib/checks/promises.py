@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from evallib.checks.blocks import Clause
 from evallib.checks.clauses import Reading
+from evallib.checks.later import later
 from evallib.checks.negation import BLANK
 
 __all__ = ["dates", "is_promise"]
@@ -29,7 +29,7 @@ _DOERS = r"(?:us|me|our \w{1,30}|the (?:team|crew|vendor|developers?|engineers?|
 _NTH = r"(?:first|second|third|fourth|last|1st|2nd|3rd|4th)"
 _CLOCK = r"(?:noon|midnight|\d{1,2}:\d{2}\b|\d{1,2} ?(?:am|pm|o'clock)\b)"
 _FEAST = r"(?:christmas|xmas|easter|new year(?:'s)?|thanksgiving|the holidays)\b"
-_DATE = re.compile(
+_DATE = later(
     rf"(?<=\beta)(?: is| of|:)? {_COUNT} {_UNIT}"
     r"|\b(?=\w)(?:"  # a word begins here: asked once, and not again by every alternative
     r"\d{4}-\d{2}-\d{2}\b|\d{4}/\d{2}/\d{2}\b|\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
@@ -63,7 +63,7 @@ _THING = (
     r"(?:fix|patch|release|update|version|hotfix|repair|replacement|refund|delivery|parcel|package|shipment"
     r"|order|answer|reply|solution|feature|build|upgrade|part|technician|engineer|correction|errata|image|workaround)s?"
 )
-_AHEAD = re.compile(
+_AHEAD = later(
     r"(?:\b(?:will|shall)\b|'ll\b|\bgoing to\b|\b(?:promis|guarante|commit|expect|schedul|plann|aim|target|anticipat|"
     r"estimat|slat)\w*|\bplans? (?:to|for)\b|\bshould\b)"
     rf".*\b{_DELIVERY}|\b{_DELIVERY}\b.*\b(?:expected|scheduled|planned|promised|guaranteed|due|slated|targeted"
@@ -96,15 +96,15 @@ _AHEAD = re.compile(
     r"|\b(?:is|are) due (?:out|back|in)\b|\b(?:count|rely|bank) on (?:it|a|an|the)\b|^\W*(?:expected|available"
     r"|due|planned|scheduled|estimated|coming)\b"
 )
-_LABEL = re.compile(rf"(?:the |a |next )?{_THING}")
-_OURS = re.compile(
+_LABEL = later(rf"(?:the |a |next )?{_THING}")
+_OURS = later(
     r"\b(?:we|i|our \w+|the \w+ team|the (?:team|developers?|engineers?|vendor)|engineering|development"
     r"|support|someone|"
     r"a colleague|an engineer|a technician)(?:(?: will|'ll| shall| (?:are|am|is) going to|'(?:re|m) going to|"
     r" (?:plan|expect|aim|intend|hope|promise|guarantee|commit)\w*)\b)"
     r"(?! (?:be (?:closed|away|out|off|unavailable|on)|need|require|ask|close|have to|want))"
 )
-_YOURS = re.compile(
+_YOURS = later(
     rf"\ballow {BLANK} for (?:(?:the |your )?(?:delivery|shipping|shipment|repair|replacement|refund)"
     rf"|(?:it|this|that|them) to \w+)\b|\b(?:bear with us|be patient|hang on|hold on|sit tight) {BLANK}|"
     rf"{BLANK},? you (?:get|receive)\b|\byou (?:can|may|should) (?:expect|look forward to) (?:(?:the|a|an|your|our"
@@ -112,7 +112,7 @@ _YOURS = re.compile(
     r"|\byou(?: can| may|'ll be able to) (?:count|rely|bank) on\b|\byou(?:'ll| will| shall| can expect to| "
     r"should)(?: \w+ly)? (?:have|get|receive|see|hear|find|be able)\b"
 )
-_CUSTOMER = re.compile(
+_CUSTOMER = later(
     rf"\bplease\b|\byou(?:r (?!{_THING}\b)\w+)?(?: will|'ll)? (?:must|should|need|have(?! been\b)|can|may|ought"
     rf"|could|want|do)\b"
     r"|\b(?:we|i)(?: will|'ll)? "
@@ -121,12 +121,10 @@ _CUSTOMER = re.compile(
     r"deprecat\w+|subscription|contract|licen[cs]e)\b|\b(?:if|unless|whether|asked|asks|wonder\w*)\b|\bclose "
     r"(?:the|this|your)\b"
 )
-_PAST = re.compile(r"\b(?:was|were|had|has been|have been|did|last|ago|yesterday|since)\b")
-_FUTURE = re.compile(
-    r"\b(?:will|shall)\b|'ll\b|\bgoing to\b|\b(?:is|are) (?:\w+ )?(?:due|expected|scheduled|planned)\b"
-)
-_HEDGED = re.compile(r"\b(?:may|might|could)\b(?! \d)")
-_FILLER = re.compile(
+_PAST = later(r"\b(?:was|were|had|has been|have been|did|last|ago|yesterday|since)\b")
+_FUTURE = later(r"\b(?:will|shall)\b|'ll\b|\bgoing to\b|\b(?:is|are) (?:\w+ )?(?:due|expected|scheduled|planned)\b")
+_HEDGED = later(r"\b(?:may|might|could)\b(?! \d)")
+_FILLER = later(
     r"\b(?:by|before|until|on|in|at|the|of|about|around|probably|likely|latest|hopefully|currently|is|are|it|and|or"
     r"|a|for|from|now|as|no later than|early|late|ideally|possibly|then|again|already|later)\b|\W"
 )
