@@ -67,6 +67,21 @@ def test_what_cannot_be_asked_is_told(text, asks, told):
         asked_of(parse_suite(text, "s"), asks)
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "画面が　出ません",
+        "Et\u00a0: pourquoi\u202f?",
+        "No login \U0001f469\u200d\U0001f4bb",
+        "نمی\u200cشود",
+        "One\nTwo",
+    ],
+)
+def test_a_question_may_hold_blanks_joiners_and_emoji_of_any_script(ask):
+    asked = asked_of(parse_suite(CHECKS, "s"), [ask.replace("\n", "\r\n")])
+    assert parse_suite(asked.text, "s").cases[0].steps[0].ask == ask
+
+
 def test_a_ticket_is_answered_judged_and_stored_as_a_run(home, capsys):
     out = said(
         capsys, "run", ".", "--target", "scripted", "--run-id", "live", "--ask", "Tell me: two and two?", "--ask",
@@ -100,8 +115,16 @@ def test_own_questions_are_no_part_of_the_suite(home, capsys, more, told):
     assert not (home / "data").exists()
 
 
-def test_an_empty_stdin_is_told(home, capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+@pytest.mark.parametrize(
+    ("stdin", "told"),
+    [
+        (io.StringIO("\n"), "no question came"),
+        (None, "no question came"),
+        (io.TextIOWrapper(io.BytesIO(b"caf\xe9?\n"), "utf-8", errors="backslashreplace"), "stdin is not utf-8 text"),
+    ],
+)
+def test_a_stdin_without_questions_is_told(home, capsys, monkeypatch, stdin, told):
+    monkeypatch.setattr("sys.stdin", stdin)
     assert main(["run", ".", "--target", "scripted", "--ask", "-"]) == 2
-    assert "no question came" in capsys.readouterr().err
+    assert told in capsys.readouterr().err
     assert not (home / "data").exists()
