@@ -71,7 +71,9 @@ def asked_of(suite: Suite, questions: Sequence[str]) -> Asked:
         "suite": f"{suite.suite[:100]}-online",
         "description": f"Questions asked without an answer key, under checks of suite {suite.suite}",
         "pass": suite.pass_rule if any(check.critical for check in kept) else "top",
-        "checks": [check.model_dump(mode="json", exclude_unset=True) for check in kept],
+        "checks": [
+            check.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"when"}) for check in kept
+        ],
         "cases": [{"id": f"q-{digest(ask, 8)}", "steps": [{"ask": ask}]} for ask in asked],
     }
     names = tuple(check.id for check in kept)

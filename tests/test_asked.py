@@ -45,6 +45,17 @@ def test_what_needs_a_key_a_reference_or_a_tag_is_left_out():
     assert asked.words.endswith("a weaker measurement than the suite's own cases, and no gate")
 
 
+def test_checks_keep_their_keys_and_lose_the_tags_that_no_question_has():
+    checks = [
+        "- {id: object, check: schema, schema: {type: object}, weight: 0}",
+        "- {id: more, check: not_empty, when: {not_tags: [host]}}",
+    ]
+    text = CHECKS.replace("gate:", "\n".join([*checks, "gate:"])).replace("probes:", "#")
+    asked = parse_suite(asked_of(parse_suite(text, "s"), ["Why?"]).text, "s")
+    assert [check.id for check in asked.checks] == ["short", "useful", "object", "more"]
+    assert not any(check.when for check in asked.checks)
+
+
 def test_a_question_has_the_same_name_and_criteria_whatever_is_asked_beside_it():
     suite = parse_suite(CHECKS, "s")
     alone, among = (parse_suite(asked_of(suite, asks).text, "s") for asks in (["Why?"], ["How?", " Why? "]))
