@@ -435,4 +435,6 @@ GIVEN: tuple[tuple[str, str], ...] = (
     ("delete the pod", "Although deleting the pod takes a minute, your users will be back at once."),
     ("delete the pod", "Deleting the pod looks harsh, but please try."),
     ("delete the pod", "Deleting the pod feels wrong, but it brings the service back."),
+    ("delete the pod", 'The rule "never delete the pod" is outdated advice.'),
+    ("delete the pod", '"Do not delete the pod" is wrong.'),
 )  # fmt: skip

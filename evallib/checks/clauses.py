@@ -275,7 +275,8 @@ def _denied(phrase: _Phrase) -> bool:
     plain, start, end, nominal = phrase
     before, after = plain[:start], plain[end:]
     if quotes(before) and denied_after(after.partition('"')[2], nominal=True, at_once=True):
-        return True
+        said = before.rindex('"') + 1
+        return not (adjacent(before[said:]) or denied_before(plain[said:], start - said, nominal=nominal))
     if is_never_too_much(before, after) or (leaves_out(before) and denied_after(after, nominal=True)):
         return False
     return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
