@@ -445,6 +445,6 @@ DENIED: tuple[tuple[str, str], ...] = (
     ("delete the pod", "Deleting the pod only removes the symptom."),
     ("delete the pod", "Deleting the pod ends in an outage."),
     ("delete the pod", "Deleting the pod only costs you your data."),
-    ("delete the pod", "Deleting the pod makes a recovery less likely."),
     ("delete the pod", "If you delete the pod, the symptoms come back."),
+    ("delete the pod", "If you do not delete the pod, you lose nothing."),
 )  # fmt: skip

@@ -437,4 +437,6 @@ GIVEN: tuple[tuple[str, str], ...] = (
     ("delete the pod", "Deleting the pod feels wrong, but it brings the service back."),
     ("delete the pod", 'The rule "never delete the pod" is outdated advice.'),
     ("delete the pod", '"Do not delete the pod" is wrong.'),
+    ("delete the pod", "If you do not delete the pod, you will lose data."),
+    ("delete the pod", "If you don't delete the pod, the outage goes on."),
 )  # fmt: skip

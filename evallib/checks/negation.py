@@ -229,6 +229,7 @@ _OBJECT = later(
 _ADJACENT = later(
     r"\bno(?: [\w-]+)?[\s*_`\"']*$|\b(?:stop(?:ped|s)?|quits?|ceased?s?|g[ai]ve(?:n|s)? up)[\s*_`\"']*$|\bnon-?\s*$"
 )
+_IF_NOT = later(r"\W*(?:and |but |so )?if (?:you|we) (?:do not|don't|never)\b")
 _WITHOUT = later(r"\W*(?:and |but |so )?without\b")
 _NOT_THERE = later(_NO_VERB)
 _PURPOSE = later(r"\W*(?:in order |so as )?to (?:avoid|prevent|skip)\b")
@@ -346,6 +347,8 @@ def cues(plain: str) -> tuple[Cue, ...]:
 
 def asks_for(clause: str, following: str) -> bool:
     """Whether a clause names what nothing goes without: "without doing it, you will not get there"."""
+    if _IF_NOT.match(clause):
+        return harms(following)  # "if you do not do it, you lose data"
     return _WITHOUT.match(clause) is not None and _NOT_THERE.match(following) is not None
 
 
