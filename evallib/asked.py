@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from evallib.checks.base import Check
 from evallib.checks.judge import Judge
 from evallib.errors import InputError
 from evallib.records import digest
+from evallib.stdout import visible
 from evallib.strict_yaml import dump_yaml
 from evallib.suite import Suite
 
@@ -18,6 +20,8 @@ __all__ = ["Asked", "asked_of"]
 
 _SPLIT = "validation"
 """Of a case that names none."""
+_JOINER = re.compile("[\u200c\u200d]")
+"""Shows nothing of its own; Persian and the scripts of India spell words with it."""
 
 
 class Asked(NamedTuple):
@@ -46,10 +50,10 @@ def asked_of(suite: Suite, questions: Sequence[str]) -> Asked:
     step are that case's alone, and probes, gate and reference answers are of the suite's own cases. InputError when a
     question is empty, unprintable or given twice, or no check is left to judge it.
     """
-    asked = [question.strip() for question in questions]
+    asked = [question.replace("\r\n", "\n").strip() for question in questions]
     if not all(asked):
         raise InputError("--ask: a question is empty; write one, or leave it out")
-    if unseen := next((one for one in asked if not one.replace("\n", " ").replace("\t", " ").isprintable()), None):
+    if unseen := next((one for one in asked if visible(bare := _JOINER.sub("", one)) != bare), None):
         raise InputError(f"--ask: {unseen!r} holds a character that shows nothing; leave it out")
     if twice := next((one for n, one in enumerate(asked) if one in asked[:n]), None):
         raise InputError(f"--ask: {twice!r} stands twice; use --samples to ask again")
@@ -67,7 +71,9 @@ def asked_of(suite: Suite, questions: Sequence[str]) -> Asked:
         "suite": f"{suite.suite[:100]}-online",
         "description": f"Questions asked without an answer key, under checks of suite {suite.suite}",
         "pass": suite.pass_rule if any(check.critical for check in kept) else "top",
-        "checks": [check.model_dump(mode="json", exclude_unset=True) for check in kept],
+        "checks": [
+            check.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"when"}) for check in kept
+        ],
         "cases": [{"id": f"q-{digest(ask, 8)}", "steps": [{"ask": ask}]} for ask in asked],
     }
     names = tuple(check.id for check in kept)

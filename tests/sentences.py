@@ -441,4 +441,10 @@ DENIED: tuple[tuple[str, str], ...] = (
     ("anyuid", "Granting `anyuid` should be your very last resort, and you're far from there."),
     ("pay by gift card", "Should the seller insist that you pay by gift card, walk away."),
     ("remove the finalizer", "Removing the finalizer isn’t wrong in every case, but in this one it would orphan the disk."),
+    ("delete the pod", "While deleting the pod sounds drastic, it also does not help."),
+    ("delete the pod", "Deleting the pod only removes the symptom."),
+    ("delete the pod", "Deleting the pod ends in an outage."),
+    ("delete the pod", "Deleting the pod only costs you your data."),
+    ("delete the pod", "If you delete the pod, the symptoms come back."),
+    ("delete the pod", "If you do not delete the pod, you lose nothing."),
 )  # fmt: skip

@@ -45,6 +45,17 @@ def test_what_needs_a_key_a_reference_or_a_tag_is_left_out():
     assert asked.words.endswith("a weaker measurement than the suite's own cases, and no gate")
 
 
+def test_checks_keep_their_keys_and_lose_the_tags_that_no_question_has():
+    checks = [
+        "- {id: object, check: schema, schema: {type: object}, weight: 0}",
+        "- {id: more, check: not_empty, when: {not_tags: [host]}}",
+    ]
+    text = CHECKS.replace("gate:", "\n".join([*checks, "gate:"])).replace("probes:", "#")
+    asked = parse_suite(asked_of(parse_suite(text, "s"), ["Why?"]).text, "s")
+    assert [check.id for check in asked.checks] == ["short", "useful", "object", "more"]
+    assert not any(check.when for check in asked.checks)
+
+
 def test_a_question_has_the_same_name_and_criteria_whatever_is_asked_beside_it():
     suite = parse_suite(CHECKS, "s")
     alone, among = (parse_suite(asked_of(suite, asks).text, "s") for asks in (["Why?"], ["How?", " Why? "]))
@@ -65,6 +76,21 @@ def test_a_question_has_the_same_name_and_criteria_whatever_is_asked_beside_it()
 def test_what_cannot_be_asked_is_told(text, asks, told):
     with pytest.raises(InputError, match=re.escape(told)):
         asked_of(parse_suite(text, "s"), asks)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "画面が　出ません",
+        "Et\u00a0: pourquoi\u202f?",
+        "No login \U0001f469\u200d\U0001f4bb",
+        "نمی\u200cشود",
+        "One\nTwo",
+    ],
+)
+def test_a_question_may_hold_blanks_joiners_and_emoji_of_any_script(ask):
+    asked = asked_of(parse_suite(CHECKS, "s"), [ask.replace("\n", "\r\n")])
+    assert parse_suite(asked.text, "s").cases[0].steps[0].ask == ask
 
 
 def test_a_ticket_is_answered_judged_and_stored_as_a_run(home, capsys):
@@ -100,8 +126,16 @@ def test_own_questions_are_no_part_of_the_suite(home, capsys, more, told):
     assert not (home / "data").exists()
 
 
-def test_an_empty_stdin_is_told(home, capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+@pytest.mark.parametrize(
+    ("stdin", "told"),
+    [
+        (io.StringIO("\n"), "no question came"),
+        (None, "no question came"),
+        (io.TextIOWrapper(io.BytesIO(b"caf\xe9?\n"), "utf-8", errors="backslashreplace"), "stdin is not utf-8 text"),
+    ],
+)
+def test_a_stdin_without_questions_is_told(home, capsys, monkeypatch, stdin, told):
+    monkeypatch.setattr("sys.stdin", stdin)
     assert main(["run", ".", "--target", "scripted", "--ask", "-"]) == 2
-    assert "no question came" in capsys.readouterr().err
+    assert told in capsys.readouterr().err
     assert not (home / "data").exists()

@@ -115,7 +115,8 @@ class Reading:
         # The phrase may run over the end of its clause, as in a command broken by a line end.
         last = self._index(max(end - 1, start))
         phrase = self._phrase(clause, self.clauses[last], start, end, advice=advice)
-        denied = _denied(phrase) and not self._is_asked_for(last, phrase)
+        asked_for = self._is_asked_for(last, phrase)
+        denied = _denied(phrase) and not asked_for
         if clause.lead == "comma" and index > 1 and phrase.plain.lstrip().startswith("to "):
             # past an aside: "it is not possible, let alone sensible, to do it"
             opening = without_idioms(self.clauses[index - 2].text)
@@ -134,7 +135,8 @@ class Reading:
         heard = self._answers(last, whole=1)
         if advice and is_hearsay(phrase.plain[: phrase.start]) and not any(heeds(answer.words) for answer in heard):
             denied = denied or any(resists(answer.words) for answer in heard)
-        return denied or self._turned_away(index, last, phrase) or self._rejected(index, last, phrase)
+        turned_away = not asked_for and self._turned_away(index, last, phrase)
+        return denied or turned_away or self._rejected(index, last, phrase)
 
     def _answered(self, index: int, last: int, phrase: _Phrase, *, denied: bool) -> bool:
         """Whether the answer to a question about a phrase says no to it, or tells of the harm: "What if you do it?"."""
@@ -275,7 +277,8 @@ def _denied(phrase: _Phrase) -> bool:
     plain, start, end, nominal = phrase
     before, after = plain[:start], plain[end:]
     if quotes(before) and denied_after(after.partition('"')[2], nominal=True, at_once=True):
-        return True
+        said = before.rindex('"') + 1
+        return not (adjacent(before[said:]) or denied_before(plain[said:], start - said, nominal=nominal))
     if is_never_too_much(before, after) or (leaves_out(before) and denied_after(after, nominal=True)):
         return False
     return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)

@@ -62,9 +62,9 @@ _WHO = (
 )
 _HARM = (
     r"(?:los(?:es?|ing|t)|throw\w* (?:\w+ ){0,2}away|orphan\w*|outages?|symptoms?|risk(?:s|ing|y)?(?! (?:is|are)\b)"
-    r"|endanger\w*|damag\w+|destroy\w*|corrupt\w*|br(?:eak(?:s|ing)?|oke)(?! the (?:dead\w+|loop|cycle|tie|chain))"
-    r"|worse\w*|bypass\w*|hid(?:es?|ing)|mask(?:s|ing)?|conceal\w*|disguis\w+|papers? over|expos\w+|leaks?|revert\w*"
-    r"|undo(?:es|ne)?|confus\w+|(?:disrupt|interrupt|injur)\w*|violat\w+|breach\w*|contraven\w+|void(?:s|ed)?|(?:is|are"
+    r"|endanger\w*|damag\w+|destroy\w*|corrupt\w*|br(?:eak(?:s|ing)?|oke)(?! the (?:\w*lock(?! file)|loop|cycle|tie"
+    r"|chain))|worse\w*|bypass\w*|hid(?:es?|ing)|mask(?:s|ing)?|conceal\w*|disguis\w+|papers? over|expos\w+|leaks?"
+    r"|revert\w*|undo(?:es|ne)?|confus\w+|(?:disrupt|interrupt|injur)\w*|violat\w+|breach\w*|contraven\w+|void(?:s|ed)?|(?:is|are"
     r"|be|gets?) (?:gone|wiped|erased)|regret\w*|defeats?|wast\w+"
     r"|cost(?:s|ing)? (?:you|us|them)|hurts?|harm(?:s|ful|ing)?|vulnerab\w+|weaken\w*|undermin\w+|cripples?|ruin\w*"
     r"|wreck\w*|spoil\w*|cracks?|compromis\w+|(?:only|merely|just) (?!takes|needs|costs|affects|requires|works"
@@ -84,8 +84,16 @@ _COST = (
 _NO_HARM = later(
     r"(?:\b(?:not|never|cannot|no|nothing|nobody|none|without|hardly|rarely|avoids?|prevents?|stops?|than)\b|n't\b)"
     rf"(?:\s+(?!and\b|but\b|or\b|that\b)[\w']+){{0,3}}?\s+{_COST}\b|\b{_COST} (?:nothing|no\b|none|little)\b"
+    r"|\b(?:only|merely|just) (?:takes|needs|costs|requires)(?: you| us)? (?:an?|one|some|few|\d+)\b|\brisk worth\b"
+    r"|\b(?:undo(?:es)?|reverts?) (?:the |your )?(?:bad|faulty|broken|wrong|failed)\b"
+    # "lowers the risk of an outage", "keeps you from losing it", "the lost files come back", "the symptoms disappear"
+    r"|\b(?:end(?:s|ed)?|low(?:ers?|ered)|reduc(?:es?|ed)|eliminat(?:es?|ed)|short(?:ens?|ened)|minimi[sz]es?|recovers?"
+    r"|restores?|repairs?|little|less|out of|(?:removes|ends) the(?= risk)|(?<!what )(?:keeps?|protects?"
+    rf"|saves)(?: [\w']+){{1,3}}? from)\b(?:(?:\s+(?!(?:and|but|or|that|your|what|against|with|in)\b)[\w']+){{0,3}}?\s+"
+    rf"{_HARM}\b)+|\b(?:lost|broken|damaged|corrupt\w*)(?: [\w'-]+)? comes? back\b|\b(?:{_HARM}|errors?)\b(?: [\w'-]+)?"
+    r"(?: will| would)? (?:ends?|ended|disappears?|vanish(?:es)?|(?:is|are|be) (?:over|gone|rebuilt|restored))\b"
 )
-"""Harm that is denied, as in "does not break anything" and "costs nothing"."""
+"""Harm that is denied or ended, as in "does not break anything", "costs nothing" and "the outage ends"."""
 _HARMS = later(rf"\b{_HARM}\b")
 _LEAVE_OUT = "not|never|avoid|skip|refuse|neglect|forget|fail|omit|leave out|postpone|delay|put off|hold off"
 FIX = "fix|solution|answer|remedy|way|cure|option|approach|workaround"
@@ -221,6 +229,7 @@ _OBJECT = later(
 _ADJACENT = later(
     r"\bno(?: [\w-]+)?[\s*_`\"']*$|\b(?:stop(?:ped|s)?|quits?|ceased?s?|g[ai]ve(?:n|s)? up)[\s*_`\"']*$|\bnon-?\s*$"
 )
+_IF_NOT = later(r"\W*(?:and |but |so )?if (?:you|we) (?:do not|don't|never)\b")
 _WITHOUT = later(r"\W*(?:and |but |so )?without\b")
 _NOT_THERE = later(_NO_VERB)
 _PURPOSE = later(r"\W*(?:in order |so as )?to (?:avoid|prevent|skip)\b")
@@ -272,7 +281,8 @@ _DENIES = (
     r"|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer|further)\b|\bof no (?:use|help|benefit|value)\b"
     r"|\bmore (?:problems|trouble) than\b|\bmore than it (?:brings|saves|helps|gains|gives|yields|solves|is worth)\b"
     r"|\b(?:violates?|breach(?:es)?|contravenes?)\b"
-    rf"|\b(?:(?:will|would|can|could) )?(?:makes?|leaves?|puts?) (?:[\w'-]+ ){{1,6}}?(?:worse|less|{BAD})\b"
+    rf"|\b(?:(?:will|would|can|could) )?(?:makes?|leaves?|puts?) (?:[\w'-]+ ){{1,6}}?(?:worse|{BAD}|less"
+    r"(?! frequent| severe))\b"
     rf"|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b"
     rf"|\b{_BE} (?:the (?:last|wrong|worst)\b|nothing\b|no (?:\w+ )?(?:{FIX}|use|help|good|longer)\b)"
     # "is a last resort that we do not recommend", "was considered and rejected"
@@ -337,6 +347,8 @@ def cues(plain: str) -> tuple[Cue, ...]:
 
 def asks_for(clause: str, following: str) -> bool:
     """Whether a clause names what nothing goes without: "without doing it, you will not get there"."""
+    if _IF_NOT.match(clause):
+        return harms(following)  # "if you do not do it, you lose data"
     return _WITHOUT.match(clause) is not None and _NOT_THERE.match(following) is not None
 
 

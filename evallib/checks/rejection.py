@@ -160,6 +160,10 @@ _GRANTS = later(r"\W*+(?:while|although|though|even (?:if|though))\b")
 _LOOKS = later(
     r"\W*+(?:(?:may|might|can|could|does|do|will) )?(?:\w+ly )?(?:sounds?|seems?|looks?|appears?|feels?|buys?)\b"
 )
+_DEMERIT = later(
+    rf"\b(?:{BAD}|drastic|harsh|radical|extreme|heavy|odd|strange|scary|a lot|too much|drawbacks?|downsides?"
+    r"|(?:takes|costs|needs|requires) (?!nothing|no|little|only)\w+)\b"
+)
 _FINITE = later(
     r"\b(?:is|are|was|were|does|did|has|have|had|will|would|can|could|must|should|may|might|works|helps)(?:n't)?\b"
     r"|(?:^|\b(?!(?:the|a|an|on|of|in|at|to|for|from|with|all|these|those|your|our|their|and)\b)[\w'-]+ )"
@@ -175,7 +179,7 @@ _LINKS = later(
 )
 _IT = later(
     rf"(?:it|that|this|which|(?:that|this|those|these|such an?) (?:{ADVICE})s?|doing (?:so|it|that|this)"
-    rf"|to do so)(?= |$)"
+    rf"|to do so)(?: also)?(?= |$)"
 )
 _GOOD = later(
     rf"\W*(?:(?:is|are|was|will be|would be|may be|might be|remains?) (?:\w+ly |still |often |also |just |even )*"
@@ -227,6 +231,8 @@ def has_verb(predicate: str) -> bool:
 
 def concedes(before: str, predicate: str, following: str) -> bool:
     """Whether something is granted to a subject: "while it sounds thorough, ...", "it might look good, but"."""
+    if _DEMERIT.search(predicate) or harms(predicate):
+        return False  # "while it sounds drastic, try it"
     if _GRANTS.match(before):
         return has_verb(predicate)
     return _LOOKS.match(predicate.lstrip(" *_`\"'")) is not None and _TURNED.match(following) is not None

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -95,10 +96,20 @@ def _suite_to_run(given: Arguments, log: Any) -> Iterator[tuple[Path, Any, Path]
 
 def _questions(given: list[str]) -> list[str]:
     """Each question; `-` stands for the lines of stdin."""
-    lines = [line for line in sys.stdin.read().splitlines() if line.strip()] if "-" in given else []
+    lines = [line for line in _stdin().splitlines() if line.strip()] if "-" in given else []
     if "-" in given and not lines:
         raise InputError("--ask -: no question came; write one on each line")
     return [question for one in given for question in (lines if one == "-" else [one])]
+
+
+def _stdin() -> str:
+    """All of stdin; a byte that its encoding lacks is refused: the model would be asked something else."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="strict")
+    try:
+        return sys.stdin.read() if sys.stdin else ""  # a shell may have closed it
+    except UnicodeDecodeError as error:
+        raise InputError(f"--ask -: stdin is not {error.encoding} text; convert it") from error
 
 
 def _run_options(given: Arguments, suite: Any) -> Any:
