@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 GIVEN: tuple[tuple[str, str], ...] = (
+    ("restart the database", "Not doing this would cost you hours: restart the database now."),
+    ("restart the database", "Should you restart the database? Not doing so breaks the mount."),
+    ("restart the database", "Restarting the database takes the error away."),
     # plain, inflected, in mark-up
     ("double the dose", "Double the dose."),
     ("double the dose", "I suggest doubling the dose."),

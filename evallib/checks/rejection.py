@@ -212,6 +212,11 @@ _LEFT = later(
     r"|\brul\w+ (?:it|that|this|them) out\b|\bno such thing\b|\bnothing of the (?:kind|sort)\b"
 )
 
+_NEGLECT = later(
+    rf"{_LINK}(?:not (?:doing|following|trying)|skipping|omitting|neglecting|refusing|without|failing to do)"
+    r"(?: to do)? (?:it|that|this|so)\b"
+)
+
 
 def is_subject(before: str) -> bool:
     """Whether the words before a phrase leave it to be the subject of its clause, alone or under an -ing form."""
@@ -250,6 +255,8 @@ def opinion(words: str, *, bare: bool = False, within: bool = False) -> bool | N
     `within` an aside.
     """
     plain = without_idioms(words)
+    if _costs_to_neglect(plain):
+        return False
     if any(_NOT_DOING.match(plain, cue.end) for cue in cues(plain)) or _LEFT.search(plain):
         return True
     links = _LINKS.match(plain)
@@ -266,6 +273,12 @@ def opinion(words: str, *, bare: bool = False, within: bool = False) -> bool | N
         or ((named or bare) and harms(predicate))
     )
     return True if denies else None
+
+
+def _costs_to_neglect(plain: str) -> bool:
+    """Whether it is said that leaving something undone does harm: "not doing so would cost you hours"."""
+    neglect = _NEGLECT.match(plain)
+    return neglect is not None and harms(plain[neglect.end() :])
 
 
 def contradicts(words: str) -> bool:
@@ -299,9 +312,9 @@ def dangles(words: str) -> bool:
 
 def announces(words: str) -> bool:
     """Whether a heading, or the line above a list, says that what is below it is not to be done."""
-    if is_conditional(words):
-        return False
     plain = without_idioms(words)
+    if is_conditional(words) or _costs_to_neglect(plain):
+        return False
     points = any(_POINTS.match(plain, cue.end) for cue in cues(plain))
     return points or any(_unfinished(words)) or _ANNOUNCING.search(plain) is not None
 
