@@ -199,7 +199,7 @@ def test_a_required_case_passes_in_every_sample_or_blocks_a_fine_rate() -> None:
         (pd.DataFrame(rows), pd.DataFrame([verdict("a", "only", 1.0), verdict("a", "only", 0.0, sample=2)])),
     )
     assert rule(decision, "pass_rate").passed
-    assert rule(decision, "required").reason == "0 of 1 required cases passed in every sample; not: a sample 2"
+    assert rule(decision, "required").reason == "0 of 1 required case passed in every sample; not: a sample 2"
     assert decision.decision == "blocked"
 
 
@@ -208,6 +208,7 @@ def test_a_judge_neither_fails_nor_passes_a_required_case(deterministic: bool | 
     row = outcome("a", 0.5 if deterministic else 1.0, required=True, passed_deterministic=deterministic)
     decision = decided(Gate(), (pd.DataFrame([row]), pd.DataFrame([verdict("a", "only", 1.0)])))
     assert rule(decision, "required").passed is expected
+    assert not expected or rule(decision, "required").reason.startswith("the only required case passed in every sample")
 
 
 def test_a_case_is_weighed_once_however_often_it_was_sampled() -> None:

@@ -184,4 +184,5 @@ def test_as_lines_a_sheet_says_what_each_part_is(session):
         "ASKED", "ANSWER", "The", "FOLDED", "KEY", "KEY", "KEY", "JUDGE", "MASKED", "STRICT"
     ]  # fmt: skip
     assert "⟦lock file⟧" in lines[3]
+    assert "FOLDED  tool calls and other records, 3 in all; t shows them" in lines
     assert "»tr0" in lines[3]

@@ -198,7 +198,7 @@ def test_skip_facets_history_checks_and_citation(run, log):
 def test_an_interrupt_ends_the_sitting_and_what_was_saved_is_on_the_disk(run, log):
     _, saved, said = reading(run, log, "p", "4", KeyboardInterrupt())
     assert (saved, len(read_log(log))) == (1, 1)
-    assert said.endswith("1 readings saved; 1 of 4 read.")
+    assert said.endswith("1 reading saved; 1 of 4 read.")
 
 
 def test_a_reading_that_was_on_the_disk_when_it_was_interrupted_is_counted(run, log, monkeypatch):
@@ -212,7 +212,7 @@ def test_a_reading_that_was_on_the_disk_when_it_was_interrupted_is_counted(run, 
     monkeypatch.setattr(os, "link", interrupted)
     _, saved, said = reading(run, log, "p", "q")
     assert (saved, len(read_log(log))) == (1, 1)
-    assert said.endswith("1 readings saved; 1 of 4 read.")
+    assert said.endswith("1 reading saved; 1 of 4 read.")
 
 
 def test_a_half_typed_reason_is_a_draft_that_the_next_sitting_offers(run, log):
@@ -296,7 +296,7 @@ def test_in_a_terminal_one_key_is_enough_and_keys_typed_ahead_are_not_lost(run, 
     teletype.type("i9the disk – was full\nf")
     teletype.wait_for("2 of 4 read.")
     teletype.type("u\x1b[Bq")
-    teletype.wait_for("1 readings saved; 1 of 4 read.")
+    teletype.wait_for("1 reading saved; 1 of 4 read.")
     teletype.end()
     entries = [entry for _, entry in read_log(log)]
     assert [type(entry) for entry in entries] == [Reading, Difference, Reading, Withdrawal]
@@ -316,7 +316,7 @@ def test_no_part_of_a_longer_key_is_a_key_of_its_own(run, log):
         teletype.wait_for("what was saved is on the disk")
         assert "Reason" not in teletype.said
     teletype.type("\x1b[Bq")
-    teletype.wait_for("1 readings saved; 1 of 4 read.")
+    teletype.wait_for("1 reading saved; 1 of 4 read.")
     teletype.end()
     assert [type(entry) for _, entry in read_log(log)] == [Reading]
 
@@ -328,7 +328,7 @@ def test_ctrl_c_leaves_a_terminal_as_it_was(run, log):
     teletype.wait_for("1 of 4 read.")
     teletype.wait_for("u take back")
     os.killpg(teletype.process.pid, 2)
-    teletype.wait_for("1 readings saved")
+    teletype.wait_for("1 reading saved")
     flags = teletype.end()
     assert flags & termios.ICANON
     assert flags & termios.ECHO
@@ -404,7 +404,7 @@ def test_ctrl_c_keeps_what_was_typed_of_a_reason(run, log):
     teletype.type("j" * place + "p4")
     teletype.wait_for("Reason")
     teletype.type("the dixk\x7f\x7fsk – was fu\x03")
-    teletype.wait_for("1 readings saved")
+    teletype.wait_for("1 reading saved")
     assert teletype.end() & termios.ECHO
     session = ReviewSession([run], log, "r1")
     assert session.draft(session.queue[place])["reason"] == "the disk – was fu"

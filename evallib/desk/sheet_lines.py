@@ -22,7 +22,7 @@ def sheet_lines(sheet: Sheet) -> Iterator[str]:
     yield "ANSWER"
     yield "".join(map(_piece, sheet.answer)) or "(the answer is empty)"
     if sheet.folds:
-        yield f"FOLDED  {len(sheet.folds)} tool calls and other records; t shows them"
+        yield f"FOLDED  tool calls and other records, {len(sheet.folds)} in all; t shows them"
     for name, facts in sheet.facts:
         yield from (f"KEY     {name}: {fact}" for fact in facts)
     if sheet.rubric:

@@ -13,6 +13,7 @@ from evallib.desk.sheet_lines import diff_line, fold_lines, reveal_lines, rubric
 from evallib.entries import CAUSES
 from evallib.errors import EvallibError, InputError
 from evallib.standing import Item
+from evallib.stdout import counted
 
 __all__ = ["adjudicate"]
 
@@ -57,7 +58,7 @@ def adjudicate(session: ReviewSession, keys: Keyboard, write: Callable[[str], No
     for part in session.coverage():
         write(visible(f"Read of {part.words}."))
     progress = session.progress
-    write(f"{session.saved} readings saved; {progress['read']} of {progress['of']} read.")
+    write(f"{counted(session.saved, 'reading')} saved; {progress['read']} of {progress['of']} read.")
     return session.saved
 
 

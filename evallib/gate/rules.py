@@ -162,10 +162,11 @@ def _required_rule(samples: Sequence[Row], judged: Sequence[Row]) -> Rule:
     wrong = sorted({str(row["case_id"]) for row in failed})
     detail = {"cases": cases, "failed": [{"case_id": row["case_id"], "sample": row["sample"]} for row in failed]}
     if failed:
-        held = f"{len(cases) - len(wrong)} of {len(cases)} required cases passed in every sample"
+        held = f"{len(cases) - len(wrong)} of {counted(len(cases), 'required case')} passed in every sample"
         reason = f"{held}; not: {listed([name_of(row) for row in failed])}"
     else:
-        reason = f"all {len(cases)} required cases passed in every sample"
+        which = f"all {len(cases)} required cases" if len(cases) > 1 else "the only required case"
+        reason = f"{which} passed in every sample"
     keys = {key_of(row) for row in required if "passed_deterministic" in row}
     judges = sorted({row["check_id"] for row in judged if row["stochastic"] and key_of(row) in keys})
     if judges:
