@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from evallib.collector import collector_paused
 from evallib.errors import InputError
 from evallib.stdout import print_json, print_lines, visible
 
@@ -88,6 +89,7 @@ def _record(rescored: Rescored, log: Sequence[LoggedEntry]) -> list[str]:
     return record_lines(records, [one for one in ledger if one.check in changed])
 
 
+@collector_paused()
 def _preview(given: Arguments, runs: Sequence[Run], jury: Jury | None) -> int:
     """Show the impact on `runs`, or on every run of the suite where none is named; or write the queue."""
     from evallib.commands.preview_lines import preview_lines
