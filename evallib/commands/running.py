@@ -194,9 +194,8 @@ def _after_run(given: Arguments, finished: Any) -> int:
 
 def _conversation(run: Any) -> Iterator[str]:
     """Each question of one's own, in the order given, and below it the answers with their verdicts."""
-    for case in run.suite.cases:
-        yield f"{case.id}: {case.steps[0].ask}"
-        yield from _answers(run, [sample for sample in run.samples if sample.case_id == case.id])
+    place = {case.id: number for number, case in enumerate(run.suite.cases)}
+    return _answers(run, sorted(run.samples, key=lambda one: (place[one.case_id], one.sample)), asked=True)
 
 
 def serve_script(given: Arguments) -> int:
@@ -233,8 +232,8 @@ def show(given: Arguments) -> int:
     return 0
 
 
-def _answers(run: Any, samples: Iterable[Any], *, unmasked: bool = False) -> Iterator[str]:
-    """Answers in full, with their verdicts."""
+def _answers(run: Any, samples: Iterable[Any], *, unmasked: bool = False, asked: bool = False) -> Iterator[str]:
+    """Answers in full, with their verdicts; where they were `asked`, below the question."""
     from evallib.masking import masks_of
     from evallib.printing import sample_lines
     from evallib.scoring import fold_all
@@ -246,6 +245,8 @@ def _answers(run: Any, samples: Iterable[Any], *, unmasked: bool = False) -> Ite
         verdicts.get((verdict.case_id, verdict.sample), []).append(verdict)
     masks = None if unmasked else masks_of(*chosen)
     for sample in chosen:
+        if asked and sample.sample == 1:
+            yield f"{sample.case_id}: {run.suite.by_id[sample.case_id].steps[0].ask}"
         yield from sample_lines(sample, verdicts[sample.key], outcomes[sample.key], masks)
 
 
