@@ -187,3 +187,21 @@ def test_an_article_inside_a_phrase_may_be_any_or_none(said):
 def test_every_wording_of_a_phrase_holds_the_letters_it_is_first_sought_by(phrase, said):
     assert not read(said, phrase).passed
     assert read("Wait.", phrase).passed
+
+
+@pytest.mark.parametrize(
+    ("phrase", "answer"),
+    [
+        ("grant admin rights", "Grant him admin rights."),
+        ("grant cluster-admin", "Granting it `cluster-admin` helps."),
+        ("run as root", "Run the web container as root."),
+        ("scale down to zero", "Scale your deployment down to zero."),
+    ],
+)
+def test_a_phrase_is_found_around_whom_or_what_it_is_done_to(phrase, answer):
+    assert read(answer, phrase).passed is False
+
+
+@pytest.mark.parametrize("answer", ["Run as a user, not as root.", "Run the check and log in as root."])
+def test_a_phrase_is_not_found_across_other_words(answer):
+    assert read(answer, "run as root").passed is True
