@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from evallib.checks.folding import Folded
@@ -83,8 +84,13 @@ class Clause:
     @property
     def words(self) -> str:
         """The clause's words on one line, without mark-up or punctuation around them, contractions written out."""
-        words = _MARK_UP.sub(" ", self.text).strip(" :,.!?-'()~")
-        return _CONTRACTED.sub(lambda hit: _IN_FULL[hit[0]], words) if "'" in words else words
+        return _words(self.text)
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> str:
+    words = _MARK_UP.sub(" ", text).strip(" :,.!?-'()~")
+    return _CONTRACTED.sub(lambda hit: _IN_FULL[hit[0]], words) if "'" in words else words
 
 
 def blocks(text: str) -> Iterator[Block]:

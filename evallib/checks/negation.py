@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evallib.checks.later import later
+from evallib.checks.later import at_words, later
 
 __all__ = [
     "BAD",
@@ -82,7 +82,7 @@ _COST = (
     rf"(?:{_HARM}|(?:(?:cost|tak|affect|caus|delet|remov|touch|block)(?:e?s|e|ing)?|(?:need|requir)(?:e?s|e)?"
     rf"(?! to\b| (?:{_WHO})\b)))"
 )
-_NO_HARM = later(
+_NO_HARM = at_words(
     r"(?:\b(?:not|never|cannot|no|nothing|nobody|none|without|hardly|rarely|avoids?|prevents?|stops?|than)\b|n't\b)"
     rf"(?:\s+(?!and\b|but\b|or\b|that\b)[\w']+){{0,3}}?\s+{_COST}\b|\b{_COST} (?:nothing|no\b|none|little)\b"
     r"|\b(?:only|merely|just) (?:takes|needs|costs|requires)(?: you| us)? (?:an?|one|some|few|\d+)\b|\brisk worth\b"
@@ -95,7 +95,7 @@ _NO_HARM = later(
     r"(?: will| would)? (?:ends?|ended|disappears?|vanish(?:es)?|(?:is|are|be) (?:over|gone|rebuilt|restored))\b"
 )
 """Harm that is denied or ended, as in "does not break anything", "costs nothing" and "the outage ends"."""
-_HARMS = later(rf"\b{_HARM}\b")
+_HARMS = at_words(rf"\b{_HARM}\b")
 _LEAVE_OUT = "not|never|avoid|skip|refuse|neglect|forget|fail|omit|leave out|postpone|delay|put off|hold off"
 FIX = "fix|solution|answer|remedy|way|cure|option|approach|workaround"
 _NEG = (
@@ -123,7 +123,7 @@ _BETTER = (
 )
 # Idioms that hold a negation and yet deny nothing: a denial of a denial, or of a word that itself holds back. They are
 # blanked before cues are looked for. A coordinator between the two ("not restart and avoid") makes them two denials.
-_IDIOMS = later(
+_IDIOMS = at_words(
     r"\bnot (?:only|merely|solely)\b|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too|but)\b)"
     r"|\bwhy (?:not|don't (?:you|we))\b|\bwhether or not\b|\bnever ?mind\b|\bno matter\b|\bnot until\b|\bif not\b"
     r"|\bnot (?:take|need|be) (?:\w+ )?(?:longer|more|later) than\b"
@@ -164,7 +164,7 @@ _IDIOMS = later(
 )
 _INVERTED = later(r"^\W*(?:and |so |but )?(?:\w+n't|why (?:\w+ ){0,2}?(?:not\b|\w+n't))")
 
-_MAY_BE_IDIOM = later(
+_MAY_BE_IDIOM = at_words(
     r"n't\b|\bn(?:ot|o|ever|othing|obody|one|either)\b|\bcannot\b|\bwh(?:y|ether)\b|\b(?:hardly|rarely|seldom"
     r"|scarcely)\b"
     r"|\b(?:do|ca|wo|should|would)nt\b|\bwithout\b|\b(?:impossible|hard|difficult|tricky|unable|unlikely|few)\b"
@@ -185,7 +185,7 @@ _SAYS = (
     "|called for|means?"
 )
 _HEED_NOT = r"(?:ignor|disregard|dismiss|reject|resist|discount|overrul|declin|refus|distrust)\w*"
-_DIRECTIVE = later(
+_DIRECTIVE = at_words(
     r"\b(?:never|neither|nor|cannot|not|nothing|nobody|nowhere|no one|none of|unable to|beware of|no longer)\b"
     r"|\b\w+n't\b|\b(?:dont|cant|wont|shouldnt|mustnt|couldnt|wouldnt|neednt)\b"
     rf"|\b(?:no|little|zero|scant|scarce)(?: [\w-]+){{0,2}} (?:{NEED})\b"
@@ -212,12 +212,12 @@ _DIRECTIVE = later(
     r"|\bthe (?:last|worst|wrong) (?:thing|step|option|move|idea)\b"
     r"|^\W*(?:let alone|much less|still less|never mind|far from)\b|\blet alone\b"
 )
-_DECLARATIVE = later(
+_DECLARATIVE = at_words(
     r"\b(?:is|are|was|were|does|did|has|have|had)(?: \w+)? (?:not|never)\b"
     r"|\b(?:is|are|was|were|does|did|has|have|had)n't\b|\b(?:isnt|arent|wasnt|doesnt|didnt|hasnt|havent)\b"
     r"|\b(?:hardly|rarely|seldom|scarcely|barely)\b"
 )
-_OBJECT = later(
+_OBJECT = at_words(
     r"\b(?:without|instead of|rather than|as opposed to|in (?:place|lieu) of|skip(?:s|ped|ping)?|resist(?:s|ed"
     r"|ing)?|avoid(?:s|ed|ing)?"
     r"|prevent(?:s|ed|ing)?|stop(?:s|ped|ping)? short of|refrain\w*|abstain\w*|desist\w*|hold(?:s|ing)? off"
