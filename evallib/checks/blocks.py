@@ -42,8 +42,8 @@ _CUT = re.compile(
     r"|(?<!do )(?<!doing )(?<!not )\bso\b(?= \w)|\binstead\b(?! of)|(?<=, )yet\b"
     rf"|\band\b(?=\s{{1,9}}{_SUBJECT}\b)"
     r"|\band\b(?=\s{1,9}(?:should|must|can|may|will|needs?|has to|have to|could|works?)\b(?! not|n't)))"
-    r"|(?P<aside>\b(?:if|unless|(?<!\bnot )until|because|since|when|whenever|(?<!\bat )once|while|although|though"
-    r"|except|other than|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
+    r"|(?P<aside>\b(?:if|unless|(?<!\bnot )until|because|since|when|whenever|(?<!\bat )(?<!\bthis )once|while"
+    r"|although|though|except|other than|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
     r"|\b(?:before|after)\b(?=\s{1,9}(?:you|we|i|they|he|she|it|the|\w{2,30}ing)\b)))"
 )
 _MARK_UP = re.compile(r"[\s*_`\"]+")

@@ -39,7 +39,7 @@ class Forbids(Check):
     `promised_date` is a concrete date by which something will be delivered.
     """
 
-    revision: ClassVar[int] = 9  # a phrase is found around whom or what it is done to
+    revision: ClassVar[int] = 9  # what is given after all is no longer denied ("it is risky, but do it")
     check: Literal["forbids"]
     phrases: Texts = ()
     kinds: tuple[Literal["promised_date"], ...] = ()
