@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "TextColumn", "whole_numbers"]
 
 
-_ASKED = 64
+_ASKED = 32
 """Texts that tell which patterns are rare."""
 
 
@@ -89,9 +89,10 @@ class TextColumn:
 
     def holding(self, pattern: str) -> pa.UInt64Array:
         """The positions of the texts that hold `pattern`, in ascending order."""
-        few = self._rare.get(pattern)
-        texts = self.arrow(pattern)
-        return _holding(texts, pattern) if few is None else few.take(_holding(texts.take(few), pattern))
+        few, texts = self._rare.get(pattern), self.arrow(pattern)
+        if few is None:
+            return _holding(texts, pattern)
+        return few.take(_holding(texts.take(few), pattern)) if len(few) else few
 
     @cached_property
     def _rare(self) -> dict[str, pa.UInt64Array]:
