@@ -62,9 +62,13 @@ def score_samples(
                 found += [given.get((*s.key, check.id)) or check.unscored(s, _why_missing(check)) for s in answered]
             elif answered:
                 batches.setdefault((check.id, decides), (check, []))[1].extend(answered)
-    shared: dict[tuple[int, ...], Batch] = {}
+    together: dict[tuple[int, ...], tuple[list[Check], list[Sample]]] = {}
     for check, batch in batches.values():
-        found += check(shared.setdefault(tuple(map(id, batch)), Batch(batch)))
+        together.setdefault(tuple(map(id, batch)), ([], batch))[0].append(check)
+    for checks, alike in together.values():
+        shared = Batch(alike, (pattern for check in checks for pattern in check.sought()))
+        for check in checks:
+            found += check(shared)
     return sort_verdicts(suite, found)
 
 

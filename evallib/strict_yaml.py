@@ -33,6 +33,8 @@ _FLOAT = re.compile(
     r"[-+]?(?:0|[1-9][0-9]*)?(?:\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z"
 )
 _CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
+_PADDED = re.compile(r"[-+]?0[0-9_]+\Z")
+"""Text here, a number to other readers of YAML, and not to all the same one."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LOST = re.compile(r"(?<!\\)(?:\\\\)*(\\[LNP_])")
 """Escapes of double quotes for separators and blanks that nobody types: meant was a pattern's backslash."""
@@ -147,6 +149,8 @@ def _flat_scalar(text: str) -> Any:
         return _UNSURE
     if text in _CONSTANTS:
         return _CONSTANTS[text]
+    if _PADDED.match(text):
+        return _UNSURE
     if text[0].isdigit() and (_INT.match(text) or _FLOAT.match(text)):
         return _UNSURE if len(text) > _MOST_DIGITS or math.isinf(float(text)) else _number(text)
     return text
@@ -206,6 +210,8 @@ class _Builder:
             if key in built:
                 self.fail(key_node, f"key {key!r} stands twice in one mapping; keep one")
             built[key] = self.build(value_node, (*at, key))
+            if key == "id" and not getattr(value_node, "style", None) and _PADDED.match(str(built[key])):
+                self.fail(value_node, f"id {built[key]} is a number to other readers of YAML; put it in quotes")
             self.lines[(*at, key)] = key_node.start_mark.line + 1
             if value_node.start_mark.line == key_node.start_mark.line and getattr(value_node, "style", "") == "|":
                 self.blocks.add((*at, key))
@@ -257,7 +263,7 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     readable = "\n" in text and not _CONTROL.search(text) and not any(x != x.rstrip() for x in text.split("\n"))
     if readable and text.isprintable() is False and "\t" not in text and not text.startswith((" ", "\n")):
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
-    if text in _CONSTANTS or _INT.match(text) or _FLOAT.match(text):
+    if text in _CONSTANTS or _INT.match(text) or _FLOAT.match(text) or _PADDED.match(text):
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'")
     return dumper.represent_scalar("tag:yaml.org,2002:str", text)
 

@@ -15,8 +15,9 @@ from evallib.checks import parse_check
 from evallib.checks.batch import Batch
 from evallib.checks.folding import merged, shown
 from evallib.errors import InputError
-from evallib.patterns import TO_END, from_end
+from evallib.patterns import TO_END, from_end, refuse_broken
 from evallib.records import Sample, Verdict
+from evallib.scoring import score_samples
 from evallib.suite import parse_suite
 
 
@@ -89,7 +90,7 @@ POOL = ["ab", r"a\.b", "a.{0,2}b", "x(a|b)", r"\bb", "[^a]x"]
 LISTS = st.lists(st.sampled_from(POOL), max_size=3)
 
 
-@given(st.lists(st.text("abAB.x \n", max_size=14), min_size=1, max_size=5), LISTS, LISTS, LISTS)
+@given(st.lists(st.text("abAB.x é\n", max_size=14), min_size=1, max_size=5), LISTS, LISTS, LISTS)
 def test_verdicts_of_a_batch_are_those_of_a_plain_search_with_reason_and_spans(answers, any_of, all_of, none_of):
     if not (any_of or all_of or none_of):
         return
@@ -97,7 +98,7 @@ def test_verdicts_of_a_batch_are_those_of_a_plain_search_with_reason_and_spans(a
     samples = [Sample("r", f"c{number % 2}", number, answer=text) for number, text in enumerate(answers, 1)]
     expected = []
     for sample in samples:
-        hits = {one: re.search(one, sample.answer, re.IGNORECASE | re.DOTALL) for one in POOL}
+        hits = {one: re.search(one, sample.answer, re.IGNORECASE | re.DOTALL | re.ASCII) for one in POOL}
         told = {one: f"'{one}' hit {shown(hit[0])}" for one, hit in hits.items() if hit}
         listed = {name: ", ".join(f"'{one}'" for one in some) for name, some in (("any", any_of), ("none", none_of))}
         missing = ", ".join(f"'{one}'" for one in all_of if one not in told)
@@ -111,6 +112,49 @@ def test_verdicts_of_a_batch_are_those_of_a_plain_search_with_reason_and_spans(a
     assert check(Batch(samples)) == expected
 
 
+@given(st.lists(st.text("ab.x é\n", max_size=14), min_size=1, max_size=9), LISTS, LISTS, LISTS)
+def test_many_answers_get_the_verdicts_that_each_gets_alone(answers, any_of, all_of, none_of):
+    lists = {"any_of": any_of, "all_of": all_of, "none_of": none_of}
+    checks = "".join(
+        f"\n- {{id: {key}, check: matches, {key}: {json.dumps(some)}}}" for key, some in lists.items() if some
+    )
+    suite = parse_suite(f"suite: s\npass: top\ncases: [{{id: c, steps: [{{ask: q}}]}}]\nchecks:{checks or ' []'}", "s")
+    texts = ["x"] * 600 + ["é"] * 600 + answers  # so many that patterns of no early answer are searched together
+    samples = [Sample("r", "c", number, answer=text) for number, text in enumerate(texts, 1)]
+    alone = [verdict for sample in samples[1200:] for verdict in score_samples(suite, [sample])]
+    assert score_samples(suite, samples)[1200 * len(suite.bound["c"]) :] == alone
+
+
+def test_rare_patterns_that_are_too_large_together_are_searched_one_by_one():
+    patterns = [f"((?:{letters}){{9}}){{40}}" for letters in ("ab", r"\pLc", r"\pLd", r"\pLe")]
+    texts = [*["x"] * 600, "ab" * 360, "zc" * 360]
+    with pytest.raises(ValueError, match="too large"):
+        refuse_broken("|".join(patterns))
+    batch = Batch(
+        [Sample("r", "c", n, answer=text) for n, text in enumerate(texts, 1)], [f"(?is){one}" for one in patterns]
+    )
+    check = parse_check({"id": "m", "check": "matches", "any_of": patterns})
+    assert [verdict.sample for verdict in check(batch) if verdict.passed] == [601, 602]
+
+
+ASCII_ONLY = [r"a\b.{0,2}", "[^b]x", r"\x{2014}?ab", r"\pL+x", "a|[^\\x00-\\x7f]", r"\W\z", "(?i)K", r"a.{1,3}\d"]
+
+
+@given(st.lists(st.text("abxk .0\n", max_size=14), min_size=1, max_size=4))
+@pytest.mark.parametrize("pattern", ASCII_ONLY)
+def test_ascii_texts_read_as_bytes_give_the_hits_of_utf_8(pattern, texts):
+    import pyarrow.compute as pc
+
+    (column,) = Batch([Sample("r", "c", 1, answer=text) for text in texts]).answers
+    searched = column.arrow(pattern), column.arrow("é")
+    assert [str(one.type) for one in searched] == [
+        "large_string" if "\\x" in pattern else "large_binary",
+        "large_string",
+    ]
+    spans = [pc.extract_regex_span(one, f"(?P<hit>{pattern})").to_pylist() for one in searched]
+    assert spans[0] == spans[1]
+
+
 SIDES = ["a.{0,3}b", r"(?:a|x).{1,4}b\b", "a.{0,2}b|x.{0,2}b$", "^a.{0,3}?b", r"xa.{0,9}b\z|a.{2}b"]
 
 
@@ -119,9 +163,10 @@ SIDES = ["a.{0,3}b", r"(?:a|x).{1,4}b\b", "a.{0,2}b|x.{0,2}b$", "^a.{0,3}?b", r"
 def test_a_search_from_the_end_gives_the_same_first_hit(pattern, answers):
     import pyarrow.compute as pc
 
-    column = Batch([Sample("r", "c", 1, answer=text * 9) for text in answers]).answers.arrow
-    plain, backwards = (pc.extract_regex_span(column, f"(?P<hit>(?is){pattern}){rest}") for rest in ("", TO_END))
-    assert plain.equals(backwards)
+    for column in Batch([Sample("r", "c", 1, answer=text * 9) for text in answers]).answers:
+        texts = column.arrow(pattern)
+        plain, backwards = (pc.extract_regex_span(texts, f"(?P<hit>(?is){pattern}){rest}") for rest in ("", TO_END))
+        assert plain.equals(backwards)
 
 
 @pytest.mark.parametrize(
@@ -129,8 +174,8 @@ def test_a_search_from_the_end_gives_the_same_first_hit(pattern, answers):
     [("(set|fix).{0,80}DB", True), ("DB.{0,80}(set|fix)", False), ("((set|fix).{0,80}DB)", False), ("set|DB", False)],
 )
 def test_a_gap_is_searched_from_the_end_where_that_side_is_rarer(pattern, expected):
-    column = Batch([Sample("r", "c", 1, answer="set it, fix it, set and fix the DB")]).answers.arrow
-    assert from_end(pattern, "is", column) is expected
+    (column,) = Batch([Sample("r", "c", 1, answer="set it, fix it, set and fix the DB")]).answers
+    assert from_end(pattern, "is", column.arrow(pattern)) is expected
 
 
 def test_composed_and_decomposed_letters_are_the_same_letter():

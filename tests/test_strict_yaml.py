@@ -53,6 +53,15 @@ def test_scalars_stay_what_the_author_wrote(written: str, read: object) -> None:
     assert type(value) is type(read)
 
 
+@pytest.mark.parametrize("written", ["007", "008", "012", "-01", "0_7"])
+def test_an_id_with_leading_zeros_is_refused_without_quotes(written: str) -> None:
+    with pytest.raises(InputError, match=rf"f, line 2: id {written} is a number to other readers of YAML; put it in"):
+        parse_yaml(f"cases:\n- {{id: {written}}}\n", "f")
+    value = {"id": written, "of": [written]}
+    assert parse_yaml(dump_yaml(value), "f").value == value
+    assert parse_yaml(f"id: '{written}'\nof: [{written}]\n", "f").value == value
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -52,7 +52,7 @@ def test_repeats_that_are_copies_give_no_re_run_and_one_draw_a_case() -> None:
     summary = summarise(with_outputs(frame, *[c * 4 for c in "abcdefghijklmnopqrst"]), NO_VERDICTS)
     assert summary["repeats"] == {"cases": 20, "identical": 20, "copies": 0, "samples": 80, "distinct": 20}
     assert summary["rerun"]["pass_rate_interval"] is None
-    assert "In all 20 cases every sample gave the same answer: 80 samples are 20 distinct" in summary["caption"]
+    assert "In all 20 cases every sample gave the same answer: 20 distinct of 80 samples" in summary["caption"]
     single = summarise(outcomes(*["p"] * 19, "f"), NO_VERDICTS)
     for k in ("1", "2", "4"):
         assert summary["pass_hat_interval"][k] == single["pass_rate_interval"]
@@ -100,7 +100,7 @@ def test_bounds_stand_only_where_there_are_errors_to_bound() -> None:
 
 def test_one_case_of_copies_is_no_all() -> None:
     summary = summarise(with_outputs(outcomes("pp", "p"), "aa", "b"), NO_VERDICTS)
-    assert "In the one case every sample gave the same answer: 3 samples are 2 distinct" in summary["caption"]
+    assert "In the one case every sample gave the same answer: 2 distinct of 3 samples" in summary["caption"]
 
 
 def test_a_slice_of_few_cases_says_why_it_has_no_rate() -> None:

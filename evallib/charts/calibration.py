@@ -16,9 +16,9 @@ __all__ = ["calibration_chart"]
 
 _KINDS = {"agreement": (BLUE, "circle"), "error": (VERMILLION, "triangle-up")}
 _KEY = (
-    "Blue circle: agreement. Red triangle: errors, of what the check itself passes or fails. Line: 95 % interval. Grey "
-    "tick: the majority baseline, which always giving the commoner label would reach. Agreement is not accuracy: the "
-    "labels are people's readings."
+    "Blue circle: agreement. Orange triangle: errors, of what the check itself passes or fails. Line: 95 % interval. "
+    "Grey tick: the majority baseline, which always giving the commoner label would reach. Agreement is not accuracy: "
+    "the labels are people's readings."
 )
 
 

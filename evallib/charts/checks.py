@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["check_bars"]
 
 _STATES = {"passed": GREEN, "failed": VERMILLION, "not scored": GREY}
-_KEY = "From the left: green passed, red failed, grey could not be had. The mean is in the check's own units."
+_KEY = "From the left: green passed, orange failed, grey could not be had. The mean is in the check's own units."
 _LINE, _BAR, _GAP = 14, 12, 10
 _ACROSS = WIDTH - 30
 

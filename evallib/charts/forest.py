@@ -28,7 +28,7 @@ __all__ = ["forest_chart"]
 
 _KINDS = {"higher": (BLUE, "triangle-right"), "lower": (VERMILLION, "triangle-left"), "not shown": (GREY, "circle")}
 _KEY = (
-    "Left of the grey tick B is lower, right of it higher. Blue and red triangles: shown, p corrected by Holm below "
+    "Left of the grey tick B is lower, right of it higher. Blue and orange triangles: shown, p corrected by Holm below "
     "0.05; grey circles: not shown. Lines are 95 % intervals of each figure alone, as shares of its scale; "
     "they are no test, so one can clear the tick beside a grey circle."
 )

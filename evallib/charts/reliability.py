@@ -33,7 +33,7 @@ _ACROSS = 285
 """Pixels of a plot; the words beside the ends of its lines take the rest."""
 _METRICS = ["pass@k", "pass^k"]
 _TOOLTIP = {"view": "N", "metric": "N", "k": "Q", "value": "Q", "lo": "Q", "hi": "Q", "eligible": "Q", "cases": "Q"}
-_KEY = "Blue, dashed, circles: pass@k. Red, solid, squares: pass^k. Upright: 95 % interval. Grey: pass rate."
+_KEY = "Blue, dashed, circles: pass@k. Orange, solid, squares: pass^k. Upright: 95 % interval. Grey: pass rate."
 
 
 def reliability_chart(

@@ -74,7 +74,7 @@ def _key(checks: Sequence[str], floor: float | None, tiles: Iterable[Mapping[str
         parts.append(f"No marks are drawn for {len(checks)} checks; the table of checks has them.")
     elif checks:
         parts.append(
-            f"Marks in reading order: {', '.join(checks)}. Green circle: full marks; red cross: less; grey diamond: "
+            f"Marks in reading order: {', '.join(checks)}. Green circle: full marks; orange cross: less; grey diamond: "
             "not had."
         )
     return " ".join(parts)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["usage_chart"]
 
 _ACROSS = WIDTH - 80
-_KEY = "Blue line: median. Red dashed line: 95 % of the samples lie at or below it."
+_KEY = "Blue line: median. Orange dashed line: 95 % of the samples lie at or below it."
 
 
 def usage_chart(bins: pd.DataFrame, points: pd.DataFrame, *, about: Sequence[About] = ()) -> AltairChart:

@@ -85,6 +85,10 @@ class Check(Written):
         """The verdict on one sample; checks that work on batches override `__call__` instead."""
         raise TypeError(f"check kind {self.check!r} cannot judge one sample")
 
+    def sought(self) -> tuple[str, ...]:
+        """Patterns it will search the answers of a batch for, under their flags."""
+        return ()
+
     def bind(self, key: Mapping[str, Any]) -> Self:
         """This check with every `key.NAME` field replaced from a case's answer key.
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import repeat
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -24,9 +24,9 @@ _NAMED = 5
 
 
 class _Hit(NamedTuple):
+    pattern: str
     told: str
     """The pattern and what it hit, as a reason tells it."""
-    span: tuple[int, int]
 
 
 class Matches(Check):
@@ -63,59 +63,79 @@ class Matches(Check):
     def __call__(self, samples: Sequence[Sample]) -> list[Verdict]:
         """One verdict per sample; each pattern runs over the whole column at once."""
         batch = Batch.of(samples)
-        column = batch.answers if self.over == "answer" else batch.recorded
-        found: dict[int, dict[str, _Hit]] = defaultdict(dict)
+        columns = batch.answers if self.over == "answer" else batch.recorded
+        found: dict[int, list[_Hit]] = defaultdict(list)
+        spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for pattern in dict.fromkeys(self._patterns()):
-            for row, hit in self._hits(column, pattern):
-                found[row].setdefault(pattern, hit)
+            for column in columns:
+                for row, hit, span in self._hits(column, pattern):
+                    hits = found[row]
+                    if not hits or hits[-1].pattern != pattern:  # of several recorded texts, the first with a hit
+                        hits.append(hit)
+                        spans[row].append(span)
         if self.over == "answer":
-            return self._of_answers(batch, found)
+            return self._of_answers(batch, found, spans)
         return [
-            self.scored(sample, *self._read(found.get(row, {}))) if sample.recorded else self._nothing_recorded(sample)
+            self.scored(sample, *self._read(found.get(row, ()))) if sample.recorded else self._nothing_recorded(sample)
             for row, sample in enumerate(batch)
         ]
 
-    def _of_answers(self, batch: Batch, found: Mapping[int, Mapping[str, _Hit]]) -> list[Verdict]:
+    def _of_answers(
+        self, batch: Batch, found: Mapping[int, Sequence[_Hit]], spans: Mapping[int, Sequence[tuple[int, int]]]
+    ) -> list[Verdict]:
         """The verdicts on answers: alike but for their sample, save those of a hit; in tuples, for their number."""
-        missed = self.scored(Sample("", "", 0), *self._read({}))
+        missed = self.scored(Sample("", "", 0), *self._read(()))
         alike, named, rest = missed[2:], missed[2:4], missed[9:]
         rows = [key + alike for key in batch.keys]
+        read: dict[tuple[_Hit, ...], tuple[Any, ...]] = {}
         for row, hits in found.items():
-            passed, reason = self._read(hits)
-            value = float(passed)
-            rows[row] = (*batch.keys[row], *named, reason, value, value, passed, _spans(hits), *rest)
+            same = tuple(hits)
+            middle = read.get(same)
+            if middle is None:  # many answers are hit in the same words
+                passed, reason = self._read(hits)
+                middle = read[same] = (*named, reason, float(passed), float(passed), passed)
+            places = spans[row]
+            rows[row] = (*batch.keys[row], *middle, places[0] if len(places) == 1 else merged(places), *rest)
         return list(map(tuple.__new__, repeat(Verdict), rows))
+
+    def sought(self) -> tuple[str, ...]:
+        """Its patterns as it first searches the answers for them."""
+        return tuple(map(self._loosened, self._patterns())) if self.over == "answer" else ()
+
+    def _loosened(self, pattern: str) -> str:
+        return loosened(flagged(pattern, self.flags))
 
     def _patterns(self) -> Iterator[str]:
         for patterns in (self.any_of, self.all_of, self.none_of):
             yield from patterns
 
-    def _hits(self, column: TextColumn, pattern: str) -> Iterator[tuple[int, _Hit]]:
-        """The row of the sample and the first hit of `pattern` for each text that has one."""
+    def _hits(self, column: TextColumn, pattern: str) -> Iterator[tuple[int, _Hit, tuple[int, int]]]:
+        """The row of the sample, the first hit of `pattern` and its span, for each text that has one."""
         import pyarrow.compute as pc
 
         search = flagged(pattern, self.flags)
-        positions = pc.indices_nonzero(pc.match_substring_regex(column.arrow, loosened(search)))
+        positions = column.holding(self._loosened(pattern))
         if not len(positions):
             return
-        texts = column.arrow.take(positions)
+        texts = column.arrow(search).take(positions)
         rest = TO_END if from_end(pattern, self.flags, texts) else ""
         spans = pc.extract_regex_span(texts, f"(?P<evallib_hit>{ungrouped(search)}){rest}")
         positions, spans = positions.filter(spans.is_valid()), spans.drop_null()
         bounds = whole_numbers(pc.struct_field(spans, "evallib_hit").flatten())
         named = quoted(pattern)
-        tellings: dict[str, str] = {}
+        tellings: dict[str, _Hit] = {}
         for position, first, length in zip(whole_numbers(positions), bounds[::2], bounds[1::2], strict=True):
             start, end = span = column.span(position, first, length)
-            hit = column.texts[position][start:end]
-            told = tellings.get(hit)
-            if told is None:  # a pattern hits the same few words again and again
-                told = tellings[hit] = f"{named} hit {shown(hit)}"
-            yield column.owners[position], _Hit(told, span)
+            words = column.texts[position][start:end]
+            hit = tellings.get(words)
+            if hit is None:  # a pattern hits the same few words again and again
+                hit = tellings[words] = _Hit(pattern, f"{named} hit {shown(words)}")
+            yield column.owners[position], hit, span
 
-    def _read(self, hits: Mapping[str, _Hit]) -> tuple[bool, str]:
+    def _read(self, found: Sequence[_Hit]) -> tuple[bool, str]:
         """Whether a sample with these hits passes, and why."""
-        wrong = [f"must not occur: {hits[p].told}" for p in self.none_of if p in hits]
+        hits = dict(found)
+        wrong = [f"must not occur: {hits[p]}" for p in self.none_of if p in hits]
         if self.any_of and hits.keys().isdisjoint(self.any_of):
             wrong.append(f"found no hit of any of {_listed(self.any_of)}")
         missing = tuple(p for p in self.all_of if p not in hits)
@@ -123,7 +143,7 @@ class Matches(Check):
             wrong.append(f"found no hit of {_listed(missing)}")
         if wrong:
             return False, "; ".join(wrong)
-        right = [f"found {hits[p].told}" for p in (*self.any_of, *self.all_of) if p in hits]
+        right = [f"found {hits[p]}" for p in (*self.any_of, *self.all_of) if p in hits]
         if self.none_of:
             right.append(f"found no hit of {_listed(self.none_of)}, as it must be")
         return True, "; ".join(right)
@@ -133,11 +153,6 @@ class Matches(Check):
             wanted = _listed((*self.any_of, *self.all_of))
             return self.scored(sample, False, f"nothing was recorded, so no hit of {wanted}")
         return self.scored(sample, True, "nothing was recorded, so nothing forbidden was")
-
-
-def _spans(hits: Mapping[str, _Hit]) -> tuple[int, ...]:
-    spans = [hit.span for hit in hits.values()]
-    return spans[0] if len(spans) == 1 else merged(spans)
 
 
 @lru_cache

@@ -18,6 +18,7 @@ from evallib.entries import Resolution
 from evallib.printing import corrected_words, interval, number
 from evallib.records import STRICT
 from evallib.statistics.agreement import Coefficient
+from evallib.stdout import counted
 from evallib.store import open_run, read_log
 from evallib.views.figures import Figures, load_figures
 
@@ -132,18 +133,18 @@ def _dispute_rows(one: Dispute) -> list[dict[str, Any]]:
 
 
 def _stratum_row(one: Audit, s: StratumAudit) -> dict[str, Any]:
-    wrong = {"pass": "false passes", "fail": "false fails", "error": "read as pass"}[s.strict]
+    wrong = {"pass": ("false pass", "false passes"), "fail": ("false fail",), "error": ("read as pass",) * 2}[s.strict]
     return {
         "of": _about(one.check),
         "strict": f"{s.strict} ({s.of})",
         "drawn": s.read + s.lost,
         "read and settled": s.read,
-        "found": f"{s.false} {wrong}" if s.read else "",
+        "found": counted(s.false, *wrong) if s.read else "",
         "share": number(s.share) + interval(s.interval),
         "blind": s.blind,
         "infra": s.infra,
         "unsettled or unread": s.lost,
-        "picked by hand": f"{s.picked}, of them {s.picked_false} {wrong}" if s.picked else "",
+        "picked by hand": f"{s.picked}, of them {counted(s.picked_false, *wrong)}" if s.picked else "",
         "chosen": s.how or s.picked_words,
     }
 

@@ -42,7 +42,8 @@ def coverage_rule(
     scored = len(scored_rows(samples))
     detail: dict[str, Any] = {"planned": len(samples), "scored": scored, "verdicts": len(judged)}
     which = "their verdicts without a judge" if left_out else "all their verdicts"
-    reason = "; ".join(problems) or f"all {len(samples)} planned samples and {which} are scored"
+    whole = "the one planned sample" if len(samples) == 1 else f"all {len(samples)} planned samples"
+    reason = "; ".join(problems) or f"{whole} and {which} are scored"
     if gate is not None and gate.least_scored < 1:
         detail |= {"coverage": scored / len(samples) if samples else None, "threshold": gate.least_scored}
     if gate is not None and spared and not problems:

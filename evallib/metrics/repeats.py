@@ -75,6 +75,6 @@ def repeats_sentence(found: Repeats | None) -> str:
     else:
         what = f"In {'the one case' if found['cases'] == 1 else f'all {cases}'} every sample gave the same answer"
     return (
-        f"{what}: {found['samples']} samples are {found['distinct']} distinct, so pass@k and pass^k at k > 1 say less "
-        "than their k, and no interval of a re-run is given."
+        f"{what}: {found['distinct']} distinct of {counted(found['samples'], 'sample')}, so pass@k and pass^k at k > 1 "
+        "say less than their k, and no interval of a re-run is given."
     )
