@@ -25,8 +25,8 @@ AUX = _joined(r"""
 BE = "(?:is|are|was|were|be|been|being|remains?|stays?|seems?|becomes?|looks?)"
 # What there is none of, where something need not be done.
 NEED = _joined(r"""
-    need|rush|hurry|reason|point|use|sense|cause|benefit|call|justification|plans?|intention|excuse|good|advantage|grounds?|
-    circumstances?|necessity|value|merit|way(?! (?:around|out))
+    need|rush|hurry|reason|point|use|sense|cause|benefit|call|justification|plans?|intention|excuse|good|advantage|
+    grounds?|circumstances?|necessity|value|merit|way(?! (?:around|out))
 """)
 # What is said of a thing that is not to be done.
 BAD = _joined(r"""
@@ -35,8 +35,9 @@ BAD = _joined(r"""
     overdoing (?:it|things)|going too far|over the top|disallowed|discouraged|inadvisable|overkill|false|nonsense|
     foolish|reckless|silly|stupid|crazy|irresponsible|negligent|inappropriate|improper|illegal|illegitimate|irrelevant|
     outdated|obsolete|deprecated|misguided|mistaken|misleading|counter-?productive|destructive|disastrous|fatal|
-    hazardous|malicious|fraudulentbogus|unwise|unsafe|\w+-advised|premature|excessive|inadequate|ineffective|
-    un(?!der|i[tvq]|til|touched|changed|affected|harmed|avoid|beat|deni|question)\w{2,20}(?:able|ed|ful|ing|ary|wise|safe|sound|fair|ethical)|
+    hazardous|malicious|fraudulent|bogus|unwise|unsafe|\w+-advised|premature|excessive|inadequate|ineffective|
+    un(?!der|i[tvq]|til|touched|changed|affected|harmed|avoid|beat|deni|question)
+    \w{2,20}(?:able|ed|ful|ing|ary|wise|safe|sound|fair|ethical)|
     out of (?:the question|bounds)|off[ -]limits|off the (?:table|list|agenda|menu)|
     against (?:the |our )?(?:policy|rules|law)|an? (?:\w+ )?(?:mistake|error|anti-?pattern|myth|scam|fraud|hoax|trap|
     trick|lie|fake|forgery)|(?:a )?(?:bad|terrible|poor|awful|horrible) (?:idea|advice|choice|practice|plan|move)|
