@@ -116,6 +116,7 @@ COMMANDS = [
     ("Normally one should not {do}.", "Normally one should not {do}; in your case it is fine."),
     ("You should not {do} in general.", "You should not {do} in general. Here you can."),
     ("Do not {do}, but do ask.", "Do not {do} unasked, but here you may."),
+    ("It was forbidden to {do} until May.", "It was forbidden to {do} until May. Now it is allowed."),
     ("It is bad practice to {do}.", "It is bad practice to {do}. Do it anyway."),
     ("Nobody has to {do}.", "Nobody likes to {do}, but it has to be done."),
     # what denies a denial

@@ -124,7 +124,7 @@ class Reading:
             if leave:
                 return True
             if leave is False:
-                words, first = "", False
+                words, first = "", first and one.lead == "aside"
         return False
 
     def _denies(self, index: int, last: int, phrase: _Phrase, *, advice: bool) -> bool:

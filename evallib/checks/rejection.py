@@ -84,7 +84,7 @@ _LOOSE = later(
     rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were |can |should |must |would )*{_UNHEEDED}\b|{_WRONG}|(?:{BAD}"
     rf"|{GONE}|not (?:\w+ ){{0,3}}\w+)$|(?:but )?(?:i|we) (?:\w+ly )?(?:disagree|beg to differ|think otherwise"
     r"|know better)\b|(?:i|we|you)(?: would| will| should)? (?:rather |better |just )?(?:leave it|pass|wait"
-    r"|hold off)$|(?:please |just )?(?:close|delete|cancel|decline) (?:it|them|that)$"
+    r"|hold off)$"
 )
 _REPORT = later(
     r"(?<!\bi )(?<!\bwe )\b(?:say|says|said|tell|tells|told|ask|asks|asked|claim|claims|claimed|suggests|suggested"
@@ -170,7 +170,7 @@ _LEAVE = later(
     rf"|so))?)|it (?:has to|must|should|can|may) be done|(?:there is|(?:you|we|i) have) {BLANK}+(?: way| choice"
     r"| option)?|nothing else (?:works|helps|will)\b.*|not (?:in|for) (?:yours?|this|you|us)\b.*"
     r"|(?:[\w']+ ){1,3}(?:recommends?|advises?) (?:it|this|that)|(?:right|necessary|fine|ok(?:ay)?|allowed|acceptable"
-    rf"|needed|required|worth|effective|justified)\b.*)(?: {SCOPE})*$"
+    rf"|needed|required|worth|effective|justified)\b(?!-).*)(?: {SCOPE})*$"
 )
 _YES = later(r"(?:yes|yep|yeah|sure|surely|certainly|definitely|absolutely|of course|indeed|by all means)\b.*")
 _TYPED = later(r"\b(?:type|enter|run|use|choose|select|click|press|pick)\W*$")
@@ -335,7 +335,7 @@ def permits(words: str, verb: str, *, first: bool) -> bool | None:
     if _ORDER.match(rest) or (again and again[0].startswith(verb)):
         return True
     return _YET.search(plain) is not None and (
-        _LEAVE.match(rest) is not None or (first and rest != plain and opinion(words) is False)
+        _LEAVE.match(rest) is not None or (first and rest != plain and opinion(rest) is False)
     )
 
 
