@@ -21,7 +21,6 @@ from evallib.checks.negation import (
     excepts,
     harms,
     is_conditional,
-    is_never_too_much,
     is_universal,
     leaves_out,
     without_idioms,
@@ -176,13 +175,9 @@ class Reading:
         granted = any(one.lead != "aside" and concedes(before, after, one.words) for one in ahead[:1])
         if not granted and endorses(after):
             return denied
-        if denied and not granted:
-            return not any(opinion(one.words) is False for one in ahead[:1])
-        if harms(after) and not granted:  # that it is worth it may be said in the next sentence
-            return not any(
-                opinion(one.words) is False or (turns(one.words) and not opinion(one.words))
-                for one in self._answers(last)[:1]
-            )
+        if (denied or harms(after)) and not granted:  # that harm is worth it may be said in the next sentence
+            told = [one.words for one in (ahead if denied else self._answers(last))[:1]]
+            return not any(opinion(one) is False or (not (denied or opinion(one)) and turns(one)) for one in told)
         if BLANK in after:  # "is not dangerous": only a turn takes that back
             ahead = [one for one in ahead if one.lead == "turn"]
         # without a verb so far, its predicate stands beyond an aside: "doing it, however tempting, is wrong"
@@ -280,7 +275,7 @@ def _denied(phrase: _Phrase) -> bool:
     if quotes(before) and denied_after(after.partition('"')[2], nominal=True, at_once=True):
         said = before.rindex('"') + 1
         return not (adjacent(before[said:]) or denied_before(plain[said:], start - said, nominal=nominal))
-    if is_never_too_much(before, after) or (leaves_out(before) and (denied_after(after, nominal=True) or harms(after))):
+    if leaves_out(before) and (denied_after(after, nominal=True) or harms(after)):
         return False
     return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
 

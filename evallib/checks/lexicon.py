@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 __all__ = [
-    "ADVICE", "AUX", "BAD", "BE", "BETTER", "BLANK", "COST", "DOING", "EASY", "FIX", "FLAT", "GENERIC", "GONE",
-    "HARM", "HEED_NOT", "LEAVE_OUT", "MILD", "NEED", "NEG", "SAYS", "SCOPE", "SELDOM", "STAFF", "UNTRUE", "WHO"
+    "ADVICE", "AUX", "BAD", "BE", "BETTER", "BLANK", "COST", "DOING", "EASY", "FIX", "GENERIC", "GONE",
+    "HARM", "HEED_NOT", "LEAVE_OUT", "MILD", "NEED", "NEG", "SAYS", "SCOPE", "UNTRUE", "WHO"
 ]  # fmt: skip
 
 
@@ -18,10 +18,7 @@ NEG = _joined(r"""
     (?:\b(?:not|never|cannot|no|nothing|nobody|no one|none|neither|hardly|rarely|seldom|scarcely)\b|n't\b|
     \b(?:dont|cant|wont|shouldnt|wouldnt)\b)
 """)
-SELDOM = "hardly|rarely|seldom"
-AUX = _joined(r"""
-    (?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|does|do|did|has|have|had|need)
-""")
+AUX = "(?:is|are|was|were|be|will|would|should|must|can|could|may|might|shall|does|do|did|has|have|had|need|am|ought)"
 BE = "(?:is|are|was|were|be|been|being|remains?|stays?|seems?|becomes?|looks?)"
 # What there is none of, where something need not be done.
 NEED = _joined(r"""
@@ -97,10 +94,6 @@ WHO = _joined(r"""
     you|we|us|me|him|her|them|it|this|that|anyone|anybody|someone|somebody|everyone|one|no one|nobody|
     (?!\w+thing\b)\w+ing
 """)
-STAFF = _joined(r"""
-    (?:(?:the|our|your|all|any) )?(?:\w+ )?(?:team|staff|crew|people|users?|customers?|operators?|
-    \w+(?:ers|ors|ists))(?= to)
-""")
 # How advice is followed.
 DOING = _joined(r"""
     do|doing|done|did|follow|followed|following|obey|comply|complied|heed|believe|listen(?: to)?|act(?:ed)?(?: on)?|
@@ -112,8 +105,6 @@ GENERIC = _joined(r"""
     any|all|of|the|following|these|this|that|those|things?|steps?|commands?|actions?|such|as|like|need|have|under|
     circumstances?|conditions?|even|once|below|above|next|suggestions?|advice)
 """)
-# A flat no.
-FLAT = "no way|not a chance|forget it|over my dead body|(?:rather|better|preferably|best) not"
 # The case at hand, where a denial was general.
 SCOPE = _joined(r"""
     (?:here|now|today|anyway|still|none?theless|nevertheless|regardless|all the same|this (?:once|time)|

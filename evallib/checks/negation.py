@@ -25,8 +25,6 @@ from evallib.checks.lexicon import (
     NEED,
     NEG,
     SAYS,
-    SELDOM,
-    STAFF,
     UNTRUE,
     WHO,
 )
@@ -42,7 +40,6 @@ __all__ = [
     "excepts",
     "harms",
     "is_conditional",
-    "is_never_too_much",
     "is_universal",
     "leaves_out",
     "without_idioms",
@@ -50,9 +47,11 @@ __all__ = [
 ]
 
 _NO_HARM = at_words(
-    r"(?:\b(?:not|never|cannot|no|nothing|nobody|none|without|hardly|rarely|avoids?|prevents?|stops?|than)\b"
-    rf"|n't\b)(?:\s+(?!and\b|but\b|or\b|that\b)[\w']+){{0,3}}?\s+{COST}\b|\b{COST} (?:nothing|no\b|none|little)\b"
-    r"|\b(?:only|merely|just) (?:takes|needs|costs|requires)(?: you| us)? (?:an?|one|some|few|\d+)\b|\brisk worth\b"
+    r"\b(?:is|are|was|were)(?: not|n't) (?:just|simply|only|merely)\b|\b(?:is|are|was|were|be)(?: not|n't"
+    rf"| never) (?:\w+ ){{0,2}}?(?:{EASY})\b(?!-)|(?:\b(?:not|never|cannot|no|nothing|nobody|none|without|hardly"
+    rf"|rarely|avoids?|prevents?|stops?|than)\b|n't\b)(?:\s+(?!and\b|but\b|or\b|that\b)[\w']+){{0,3}}?\s+{COST}\b"
+    rf"|\b{COST} (?:nothing|no\b|none|little)\b|\b(?:only|merely|just) (?:takes|needs|costs|requires)(?: you"
+    r"| us)? (?:an?|one|some|few|\d+)\b|\brisk worth\b"
     # "lowers the risk of an outage", "keeps you from losing it", "the lost files come back", "the symptoms disappear"
     r"|\b(?:end(?:s|ed)?|low(?:ers?|ered)|reduc(?:es?|ed)|eliminat(?:es?|ed)|short(?:ens?|ened)|minimi[sz]es?"
     r"|recovers?|restores?|repairs?|little|less|least|small|out of|(?:removes|ends) the(?= risk)|(?<!what )(?:keeps?"
@@ -61,7 +60,7 @@ _NO_HARM = at_words(
     rf"|\b(?:{HARM}|errors?|symptoms?)\b(?: [\w'-]+)?(?: will| would)? (?:ends?|ended|disappears?|vanish(?:es)?|(?:is"
     r"|are|be) (?:over|gone|rebuilt|restored))\b"
 )
-"""Harm that is denied or ended, as in "does not break anything", "costs nothing" and "the outage ends"."""
+"""What speaks against nothing: "is not hard", "does not break anything", "costs nothing", "the outage ends"."""
 _LAST = later(r"\band (?:also |then )?(?!is|was|has|its|this)\w+[^s\W]s (?:you|it|the|your|an?)\b")
 _HARMS = at_words(rf"\b{HARM}\b")
 _WORDS = r"(?:(?!\b(?:and|or|nor|but)\b)[^,;:\x1f])"  # no blanked phrase among them
@@ -75,7 +74,10 @@ _IDIOMS = at_words(
     r"\bnot (?:only|merely|solely)\b|\bnot (?:just|simply)\b(?=.*\b(?:also|as well|too|but)\b)|\bwhy (?:not"
     r"|don't (?:you|we))\b|\bwhether or not\b|\bnever ?mind\b|\bno matter\b|\bnot until\b|\bif not\b|\bnot (?:take"
     r"|need|be) (?:\w+ )?(?:longer|more|later) than\b|\b(?:not?|never) (?:later|more|less|fewer) than\b"
-    rf"|\bnot to mention\b|\bas not\b|(?:{NEG}|\b(?:impossible|hard|difficult|tricky|unable|unlikely"
+    r"|\bnot to mention\b|\bas not\b"
+    # "you cannot do it too often"
+    r"|\b(?:cannot|can't|can never|can hardly|couldn't)\b(?=[^,;:]{1,90} too (?:often|soon|early|much|many|quickly"
+    rf"|thoroughly|carefully|frequently)\W*$)|(?:{NEG}|\b(?:impossible|hard|difficult|tricky|unable|unlikely"
     rf"|few)\b){_WORDS}{{0,60}}?\bwithout\b|\bwithout (?:\w+ )?(?:doubt|delay|hesitation|question|exception|fail"
     rf"|further (?:ado|discussion)|fear|worry|worries|risk|trouble)\b|(?:{NEG}"
     rf"|\bfew\b){_WORDS}{{0,40}}?\b(?:(?:{BETTER}) (?:\w+ )?than|beats?|matches)\b|\bnot (?:the (?:first|only"
@@ -87,8 +89,9 @@ _IDIOMS = at_words(
     rf"|or\b)\w+\s+){{0,3}}?(?:{MILD}|(?:an? )?(?:{BAD}))\b|{NEG}\s+(?:be\s+)?too \w+"
     rf"|\bfew (?:\w+ ){{0,4}}?(?:{MILD})\b"
     # what something takes is denied, not the thing: "you don't need approval to", "it takes no skill to"
-    rf"|{NEG}\s+(?:\w+ly |even |ever )?(?:need|require|take|cost)s? (?!(?:to|for|of|{WHO}"
-    rf"|{STAFF})\b){_WORDS}{{1,40}}? to\b|\b(?:{COST}|took) (?:you |us )?(?:no(?! one\b)|nothing|little|zero"
+    rf"|{NEG}\s+(?:\w+ly |even |ever )?(?:need|require|take|cost)s? (?!(?:to|for|of|{WHO}|(?:(?:the|our|your|all"
+    r"|any) )?(?:\w+ )?(?:team|staff|crew|people|users?|customers?|operators?|\w+(?:ers|ors"
+    rf"|ists))(?= to))\b){_WORDS}{{1,40}}? to\b|\b(?:{COST}|took) (?:you |us )?(?:no(?! one\b)|nothing|little|zero"
     rf"|hardly any){_WORDS}{{0,40}}? to\b|\bno (?:[\w-]+ ){{1,5}}?(?:is|are|was|were)? ?(?:needed|required|necessary"
     r"|involved)(?= (?:to|for|in|before)\b)|\bnever been (?:easier|simpler|safer|cheaper|a better time)\b"
     r"|\bgo(?:es)? without saying\b|\b(?:lose|risk|cost|break|harm)s? nothing (?:by|in|from|if)\b"
@@ -188,18 +191,15 @@ _CONDITIONAL = later(
 _EXCEPT = later(r"(?:except|other than|apart from|besides|short of)\b")
 _UNIVERSAL = later(r"\b(?:anything|everything|all|anyone|any|whatever|every)\b")
 
-_NOT = (
-    rf"(?:\b(?:{SELDOM}) {AUX}\b|\b{AUX}(?:\s+\w+ly)?\s+(?:not|never|no|neither|{SELDOM})\b|\b\w+n't\b|\bcannot\b"
-    r"|\bnever\b)"
-)
-_VERDICT = rf"\b{BE}\s+(?:\w+ly |very |too |also |just |simply |now )*(?:{BAD}|{GONE})\b"
 _DENIES = (
-    rf"{_NOT}|{_VERDICT}|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds"
-    r"|offers) (?:nothing|no\b|little\b|none\b)|\b\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:(?:nothing"
-    r"|nowhere)\b|(?:nobody|no one)\b(?! \w+s\b))|\bwaste of\b|\basking for\b|\bto no avail\b|\bto avoid\W*$|\b(?:has"
-    r"|have) to wait\W*$|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer|further)\b|\bof no (?:use|help|benefit"
-    r"|value)\b|\bmore (?:problems|trouble) than\b|\bmore than it (?:brings|saves|helps|gains|gives|yields|solves"
-    r"|is worth)\b|\b(?:violates?|breach(?:es)?|contravenes?)\b|\b(?:(?:will|would|can|could) )?(?:makes?|leaves?"
+    rf"(?:\b(?:hardly|rarely|seldom) {AUX}\b|\b{AUX}(?:\s+\w+ly)?\s+(?:not|never|no|neither|hardly|rarely|seldom)\b"
+    rf"|\b\w+n't\b|\bcannot\b|\bnever\b)|\b{BE}\s+(?:\w+ly |very |too |also |just |simply |now )*(?:{BAD}|{GONE})\b"
+    r"|\b(?:fixes|solves|changes|helps|achieves|does|gains|makes|has|serves|brings|adds|offers) (?:nothing|no\b"
+    r"|little\b|none\b)|\b\w{3,20}s (?:(?:you|us|anyone|them|the \w+) )?(?:(?:nothing|nowhere)\b|(?:nobody"
+    r"|no one)\b(?! \w+s\b))|\bwaste of\b|\basking for\b|\bto no avail\b|\bto avoid\W*$|\b(?:has|have) to wait\W*$"
+    r"|\b\w{3,6}s (?:you|us|anyone) no (?:closer|nearer|further)\b|\bof no (?:use|help|benefit|value)\b"
+    r"|\bmore (?:problems|trouble) than\b|\bmore than it (?:brings|saves|helps|gains|gives|yields|solves|is worth)\b"
+    r"|\b(?:violates?|breach(?:es)?|contravenes?)\b|\b(?:(?:will|would|can|could) )?(?:makes?|leaves?"
     rf"|puts?) (?:[\w'-]+ ){{1,6}}?(?:worse|{BAD}|less(?! frequent| severe))\b|\bno longer (?:holds|applies|works"
     rf"|helps)\b|\bmore harm than good\b|\b(?:fails?|failed) to\b|\bbackfires?\b|\b{BE} (?:the (?:wrong|worst"
     rf"|last (?:thing|resort)(?! left))\b|nothing\b|no (?:\w+ )?(?:{FIX}|use|help|good|longer)\b)"
@@ -212,13 +212,6 @@ _AFTER = later(rf"(?P<between>(?:\W++\w++(?:['-]\w++)*+){{0,8}}?)\W*+(?:{_DENIES
 _AT_ONCE = later(rf"\W*(?:{_DENIES})")
 _NEW_SUBJECT = later(r"\b(?:you|we|i|they|he|she|that|which|who|whose|where|there|what|how|means?)\b")
 _NEW_PREDICATE = later(r"\b(?:and|or|to|it|no)\b")
-# What denies nothing of a subject before it: "is not just", "does not take long", "won't need a reboot".
-_HARMLESS = later(
-    r"\b(?:is|are|was|were)(?: not|n't) (?:just|simply|only|merely)\b|\b(?:is|are|was|were|be)(?: not|n't"
-    rf"| never) (?:\w+ ){{0,2}}?(?:{EASY})\b(?!-)"
-)
-_CANNOT = later(r"\b(?:cannot|can't|can never|can hardly|couldn't)\W*$")
-_TOO_MUCH = later(r"\W*too (?:often|soon|early|much|many|quickly|thoroughly|carefully|frequently)\b")
 _LEFT_OUT = later(
     r"^\W*(?:and |but |so |that )?(?:(?:not|never)(?: to)?|to not|(?:avoid|skipp)ing|(?:fail|refus|neglect|forgett"
     rf"|omitt|declin)ing to|(?:failure|refusal) to)\W*$|\bthe (?:\w+ )?(?:{ADVICE}|rule|warning)s? (?:not to|never to"
@@ -337,11 +330,6 @@ def is_universal(text: str) -> bool:
     return _UNIVERSAL.search(text) is not None and not cues(without_idioms(text))
 
 
-def is_never_too_much(before: str, after: str) -> bool:
-    """Whether a phrase between "cannot" and "too often" is recommended without end."""
-    return _CANNOT.search(before) is not None and _TOO_MUCH.match(after) is not None
-
-
 def harms(predicate: str) -> bool:
     """Whether a predicate tells of a harm, last of all if of several things; one that it denies is none."""
     plain = _NO_HARM.sub(BLANK, predicate)
@@ -361,7 +349,7 @@ def denied_after(after: str, *, nominal: bool, at_once: bool = False) -> bool:
     second command or a new subject between it and the negation means that something else is denied. With `at_once`
     nothing may stand between.
     """
-    after = _HARMLESS.sub(BLANK, _NO_HARM.sub(BLANK, after))
+    after = _NO_HARM.sub(BLANK, after)
     hit = (_AT_ONCE if at_once else _AFTER).match(after)
     if not hit or at_once:
         return hit is not None

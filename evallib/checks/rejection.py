@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evallib.checks.later import later
-from evallib.checks.lexicon import ADVICE, BAD, BLANK, DOING, FIX, FLAT, GENERIC, GONE, HEED_NOT, NEED, SCOPE
+from evallib.checks.lexicon import ADVICE, AUX, BAD, BLANK, DOING, FIX, GENERIC, GONE, HEED_NOT, NEED, SCOPE
 from evallib.checks.negation import cues, denied_after, harms, is_conditional, without_idioms
 
 __all__ = [
@@ -52,16 +52,16 @@ _ANNOUNCING = later(
 )
 
 _POLAR = later(
-    rf"(?:(?:the|my|our) (?:short )?answer (?:is )?)?(?:{FLAT}|no|nope|none|never|not (?:at all|really|yet|here|ever"
-    r"|today|now|this time)|(?:choose|click|press|select|answer|say|pick)(?: on)? \W?(?:no|cancel|never|decline)"
-    r"|(?:\w+ly|alas|of course|i am afraid) (?:not|no)(?: (?:during|before|without) .*)?|(?:please )?(?:don't|do not)"
-    rf"|please no|let'?s not|let us not|there is (?:no|little) (?:\w+ ){{0,2}}?(?:{NEED})|there is none|(?:you|we|i"
-    r"|they|it) [\w ]{2,9}(?:n't| not)|(?:i|we) said no|(?:nobody|no one)\b.* (?:would|should|does|did|will|has))$"
+    r"(?:(?:the|my|our) (?:short )?answer (?:is )?)?(?:no way|not a chance|forget it|over my dead body|(?:rather"
+    r"|better|preferably|best) not|no|nope|none|never|not (?:at all|really|yet|here|ever|today|now|this time)"
+    r"|(?:choose|click|press|select|answer|say|pick)(?: on)? \W?(?:no|cancel|never|decline)|(?:\w+ly|alas|of course"
+    r"|i am afraid) (?:not|no)(?: (?:during|before|without) .*)?|(?:please )?(?:don't|do not)|please no|let'?s not"
+    rf"|let us not|there is (?:no|little) (?:\w+ ){{0,2}}?(?:{NEED})|there is none|(?:you|we|i|they"
+    r"|it) [\w ]{2,9}(?:n't| not)|(?:i|we) said no|(?:nobody|no one)\b.* (?:would|should|does|did|will|has))$"
 )
 _OWN = r"(?:(?:i|we|you|they|he|she|nobody|no one|our \w+|the \w+) )?"
 _LINK = r"(?:and |but |so |please |though |instead |which |yet |then |today |now |here |nowadays )*"
-_AUX = r"(?:do|does|did|will|would|should|must|can|could|shall|have|has|had|am|are|is|may|might|need|ought)"
-_NEVER = rf"(?:{_AUX} (?:not|never)|\w+n't|cannot|never|not)(?: \w+ly| ever| to| have| has| be)*"
+_NEVER = rf"(?:{AUX} (?:not|never)|\w+n't|cannot|never|not)(?: \w+ly| ever| to| have| has| be)*"
 _ANAPHOR = rf"(?:it|that|this|so|them|those|either|such \w+|(?:that|this|the|those|these) (?:{ADVICE}|\w+)s?)"
 _UNHEEDED = r"(?:ignor|disregard|dismiss|reject|refus|declin|resist|discount|overrul)(?:e|ed|es|s|ing)?"
 _OF = r"(?: (?:in|from|of|on|by|about) (?:[\w']+ ){0,3}?[\w']+)?"
@@ -75,13 +75,10 @@ _REJECTION = later(
     rf"|is best) (?:\w+ly )?(?:be )?{_UNHEEDED}$"
 )
 # Where the advice is only reported or asked about, less will do to take it back.
-_WRONG = (
-    r"(?:but )?(?:it|that|this|which|they|those|he|she)(?: would be| will be| is| are| was"
-    rf"| were) (?:\w+ly )*(?:{BAD})\b"
-)
 _LOOSE = later(
     rf"(?:.*\b(?:and|so|but) )?(?:{_LINK}{_OWN}{_NEVER}(?: \w+(?: (?:it|{_ANAPHOR}))?)?|refuse|decline)$"
-    rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were |can |should |must |would )*{_UNHEEDED}\b|{_WRONG}|(?:{BAD}"
+    rf"|{_LINK}{_OWN}(?:have |has |am |are |was |were |can |should |must |would )*{_UNHEEDED}\b|(?:but )?(?:it|that"
+    rf"|this|which|they|those|he|she)(?: would be| will be| is| are| was| were) (?:\w+ly )*(?:{BAD})\b|(?:{BAD}"
     rf"|{GONE}|not (?:\w+ ){{0,3}}\w+)$|(?:but )?(?:i|we) (?:\w+ly )?(?:disagree|beg to differ|think otherwise"
     r"|know better)\b|(?:i|we|you)(?: would| will| should)? (?:rather |better |just )?(?:leave it|pass|wait"
     r"|hold off)$"
