@@ -29,6 +29,7 @@ from evallib.selfchecks.regressions import Regressions, load_regressions
 from evallib.selfchecks.selfcheck import refuse_failing
 from evallib.store import Journal, Run, begin_run, finish_run
 from evallib.store.calibrations import known_calibrations
+from evallib.store.plans import unproven_words
 from evallib.store.runs import refuse_finished, run_folder, unfinished
 from evallib.suite import Deadlines, Suite, parse_suite
 from evallib.targets.base import Target
@@ -104,7 +105,7 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
     """Run the suite in `suite_path` and store the run under `data`; with `options.resume`, continue it.
 
     `adjudications` is the log, where the seal of a sealed suite and each use of it stand. `deadlines` stand in for the
-    suite's own. `tell` is given what judges will take, and warnings about them.
+    suite's own. `tell` is given which checks are unproven, what judges will take, and warnings about them.
 
     InputError when suite, options or an existing run forbid it (nothing is written), IncompleteError when it was
     stopped and can be resumed.
@@ -129,6 +130,8 @@ def run_suite(  # noqa: PLR0913  # what and against what; the rest by name
         run = begin_run(data, plan, text)
     elif run.plan.get("seal") != plan.get("seal"):
         raise InputError(f"run {run.id!r} cannot be resumed: it was not begun under the seal of its suite")
+    if tell and (unproven := unproven_words(plan)):
+        tell(f"{unproven}; `evallib validate` says more")
     jury = None if judge is None else _jury(judge, plan, options, data, tell)
     with Journal(run.folder / "journal.jsonl") as journal, jury or nullcontext():
         if run.complete:  # whoever held the lock has finished the run: the journal is the empty one made just now

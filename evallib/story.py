@@ -18,7 +18,11 @@ _NEXT = 5
 
 
 def notices(view: View) -> list[str]:
-    """What must stand on top of every report of a run that is not all there."""
+    """What must stand on top of every report: that the run is not all there, and which of its checks are unproven."""
+    return [*_not_there(view), *([f"{view.unproven}."] if view.unproven else [])]
+
+
+def _not_there(view: View) -> list[str]:
     planned, there = len(view.run.planned), len(view.samples)
     if not planned:
         return ["This run planned no sample: there is nothing to report."]

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from evallib.cli import main
+from evallib.report.markdown import escaped, markdown_summary
+from evallib.store.plans import unproven_words
+from evallib.story import notices
+from evallib.views.figures import load_views
 from tests.making import SUITE
 
 SUITES = Path(__file__).resolve().parent.parent / "data/suites"
@@ -116,6 +120,51 @@ def test_the_self_check_stands_in_the_plan_before_the_first_answer(tmp_path: Pat
     assert main(["run", str(tmp_path), *arguments]) == 0
     stood = json.loads((tmp_path / "data/runs/r/plan.json").read_text())["self_check"]
     assert (stood["failures"], stood["unproven"], stood["shown"] > 5) == (0, [], True)
+
+
+UNPROVEN = "1 check was not proven by the self-check: 'hours'"
+
+
+def test_a_run_with_an_unproven_check_says_so_before_it_asks_and_beside_its_gate(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    hours = "- {id: hours, check: 'tests.always:Passes'}\ngate:"
+    (tmp_path / "suite.yaml").write_text(SUITE.replace("gate:", hours))
+    (tmp_path / "script.yaml").write_text("script: s\nreplies: []\ndefault: {text: four}\n")
+    places = ["--data", str(tmp_path / "data"), "--adjudications", str(tmp_path / "log")]
+    assert main(["run", str(tmp_path), "--target", "scripted", "--run-id", "r", *places]) == 0
+    out, told = capsys.readouterr()
+    assert told.startswith(f"evallib: {UNPROVEN}; `evallib validate` says more\n")
+    assert f"  {UNPROVEN}\n" in out
+    (strict,) = load_views("r", tmp_path / "data", tmp_path / "log")
+    assert strict.decision().as_json()["unproven"] == UNPROVEN
+    assert f"> **{escaped(UNPROVEN)}.**" in markdown_summary([strict])
+    assert notices(strict.views[0]) == [f"{UNPROVEN}."]
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ({}, ""),
+        ({"self_check": {"unproven": []}}, ""),
+        (
+            {"self_check": {"unproven": ["case 'c-1' cannot fail: no", "check 'x' of case 'c-1', step 2 had no"]}},
+            "2 checks or cases were not proven by the self-check: case 'c-1', 'x' of case 'c-1', step 2",
+        ),
+        (
+            {"self_check": {"unproven": [f"check 'x-{n}' passed everything" for n in range(7)]}},
+            "7 checks were not proven by the self-check: 'x-0', 'x-1', 'x-2', 'x-3', 'x-4', and 2 more",
+        ),
+        (
+            {"self_check": {"unproven": ["check 'x' passed everything"]}, "seal": {"id": "s"}},
+            "1 check was not proven by the self-check",
+        ),
+    ],
+)
+def test_what_a_plan_says_unproven_is_one_sentence_and_of_a_sealed_suite_a_count(
+    plan: dict[str, object], said: str
+) -> None:
+    assert unproven_words(plan) == said
 
 
 def test_a_suite_that_fails_its_self_check_gets_no_run(tmp_path: Path, capsys: Capture) -> None:

@@ -40,6 +40,8 @@ class Decision:
     """The words every figure of the view carries; empty for strict."""
     readings: Mapping[str, Any] = field(default_factory=dict)
     """How much was read; empty outside the read view."""
+    unproven: str = ""
+    """Which checks the self-check before the run could not prove; it changes no decision."""
     caption: str = ""
     """What the figures must say about themselves."""
 
@@ -55,6 +57,7 @@ class Decision:
             "why_no_release": self.why_no_release or None,
             "chosen_after_result": self.chosen_after_result,
             "tolerance": TOLERANCE,
+            "unproven": self.unproven or None,
             "caption": self.caption,
             "rules": [rule.as_json() for rule in self.rules],
             **self.readings,
@@ -71,7 +74,7 @@ class Decision:
             lines.append(f"  this is no release decision: {self.why_no_release}")
         else:
             lines += [f"  {_DECIDES}", f"  this is the release decision: {self.decision}"]
-        return [*lines, *filter(None, [self.caption])]
+        return [*lines, *([f"  {self.unproven}"] if self.unproven else []), *filter(None, [self.caption])]
 
 
 def _judged_line(row: Row) -> str:

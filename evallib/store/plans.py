@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -11,12 +12,16 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from evallib.errors import InputError
+from evallib.stdout import counted
 from evallib.strict_yaml import problem_of
 
-__all__ = ["MOST_PLANNED", "read_manifest", "read_plan", "refuse_absurd"]
+__all__ = ["MOST_PLANNED", "read_manifest", "read_plan", "refuse_absurd", "unproven_words"]
 
 MOST_PLANNED = 2_000_000
 """Samples of one run: every planned one is held in memory, also those that are missing."""
+_NAMED = 5
+_PLACE = re.compile(r"[a-z ]+(?:'[^']*'(?:, (?=')| of case )?)+(?:, step \d+)?")
+"""What a sentence of the self-check is about, as in `check 'x' of case 'c-1', step 2`."""
 
 
 def _time(value: object) -> object:
@@ -39,6 +44,11 @@ class _Source(_Relied):
     set: str = ""
 
 
+class _SelfCheck(_Relied):
+    unproven: list[str] = []
+    """A sentence for each check or case that `validate` refuses for want of a proof."""
+
+
 class _Plan(_Relied):
     run_id: str
     created: _Time
@@ -51,6 +61,7 @@ class _Plan(_Relied):
     """Case id to planned samples."""
     source: _Source | None = None
     """Of an imported run."""
+    self_check: _SelfCheck | None = None
 
 
 class _Counts(_Relied):
@@ -92,6 +103,19 @@ def read_plan(path: Path) -> dict[str, Any]:
             f"{path}: is the plan of run {plan['run_id']!r}, not of {folder!r}; give the folder its own name again"
         )
     return plan
+
+
+def unproven_words(plan: Mapping[str, Any]) -> str:
+    """Which checks the self-check before the run could not prove; empty for none, of a sealed suite how many."""
+    said = (plan.get("self_check") or {}).get("unproven", ())
+    places = [found.group() if (found := _PLACE.match(one)) else one for one in said]
+    names = list(dict.fromkeys(re.sub("^checks? ", "", place) for place in places))
+    if not names:
+        return ""
+    what = ("check",) if all(place.startswith("check") for place in places) else ("check or case", "checks or cases")
+    counts = f"{counted(len(names), *what)} {'was' if len(names) == 1 else 'were'} not proven by the self-check"
+    more = [f"and {len(names) - _NAMED} more"] * (len(names) > _NAMED)
+    return counts if plan.get("seal") else f"{counts}: {', '.join([*names[:_NAMED], *more])}"
 
 
 def refuse_absurd(cases: Mapping[str, int], where: str) -> None:

@@ -216,7 +216,7 @@ class Figures:
             checks_of={} if view.suite.recorded or view.run.plan.get("imported") else checks_of,
             left_out=view.left_out_judges,
         )
-        decision = replace(decision, readings=self.readings, caption=self.caption)
+        decision = replace(decision, readings=self.readings, unproven=view.unproven, caption=self.caption)
         return without_answers(decision) if self.sealed else decision
 
 

@@ -18,6 +18,7 @@ from evallib.rescoring.entry import rescoring_label
 from evallib.scoring import fold, fold_all
 from evallib.standing import Readings, standing_readings
 from evallib.store import LoggedEntry, Run, StoredRescoring, standing_rescorings
+from evallib.store.plans import unproven_words
 from evallib.suite import Suite
 from evallib.views.coverage import Part, coverage, read_shares
 from evallib.views.folding import (
@@ -121,6 +122,11 @@ class View:
             return []
         judges = {b.check.id for bounds in self.suite.bound.values() for b in bounds if b.check.stochastic}
         return [name for name in self.suite.check_ids() if name in judges]
+
+    @property
+    def unproven(self) -> str:
+        """Which checks the self-check before the run could not prove; a rescoring's own criteria are not meant."""
+        return "" if self.rescoring else unproven_words(self.run.plan)
 
     @property
     def complete(self) -> bool:
