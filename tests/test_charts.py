@@ -16,7 +16,7 @@ import pytest
 from evallib import charts
 from evallib.caption import brief
 from evallib.charts import About
-from evallib.charts.drawing import BLUE, GREEN, GREY, VERMILLION, folded
+from evallib.charts.drawing import BLUE, GREEN, GREY, VERMILLION, counting_axis, folded
 from evallib.charts.reliability import _spread
 from evallib.errors import InputError
 from evallib.gate import Gate, decide
@@ -295,6 +295,24 @@ def test_a_chart_is_said_in_words_and_fits_a_narrow_screen(name: str) -> None:
     assert float(picture.get("width", "999")) <= 480
     sizes = {float(size) for size in re.findall(r'font-size="([\d.]+)px"', charts.to_svg(chart))}
     assert min(sizes) >= 9.5
+
+
+@pytest.mark.parametrize("samples", [1, 2, 40])
+def test_an_axis_that_counts_has_whole_numbers_each_once(samples: int) -> None:
+    spent = spending([Sample("r", "c0", n, duration_s=float(n)) for n in range(1, samples + 1)])
+    picture = charts.to_svg(charts.usage_chart(spread_bins(spent), spread_points(spent), about=ABOUT))
+    (axis,) = (
+        one for one in ET.fromstring(picture).iter() if one.get("aria-label", "").startswith("Y-axis titled 'samples'")
+    )
+    *ticks, title = [node.text for node in axis.iter() if node.tag.endswith("}text")]
+    assert (ticks, title) == ([str(n) for n in range(len(ticks))], "samples")
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"), [(0, [0]), (1, [0, 1]), (4, [0, 2, 4]), (14, [0, 5, 10]), (40, [0, 20, 40])]
+)
+def test_an_axis_of_counts_steps_in_round_numbers(most: int, ticks: list[int]) -> None:
+    assert counting_axis(most)["values"] == ticks
 
 
 @by_name

@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLUE", "BOLD", "GREEN", "GREY", "VERMILLION", "WIDTH", "WORDS", "About", "AltairChart", "Drawing", "Drawings",
-    "about", "finished", "folded", "marked", "on_rows", "plain_rows", "show", "spec_of", "state_of", "svg_of", "titled",
-    "to_png", "to_svg",
+    "about", "counting_axis", "finished", "folded", "marked", "on_rows", "plain_rows", "show", "spec_of", "state_of",
+    "svg_of", "titled", "to_png", "to_svg",
 ]  # fmt: skip
 
 AltairChart = Any
@@ -64,6 +65,12 @@ _FOLLOW = (
     f"@media screen and (prefers-color-scheme:dark){{.evallib-chart{{color:{_INK_ON_DARK}}}}}"
 )
 """For a picture in a file of its own; on a page the page says which colour words have."""
+
+
+def counting_axis(most: int) -> dict[str, Any]:
+    """An axis of counts up to `most`: whole numbers, each once, in steps of 1, 2 or 5 times a power of ten."""
+    step = next(base * 10**power for power in count() for base in (1, 2, 5) if most <= 3 * base * 10**power)
+    return {"values": list(range(0, most + 1, step)), "format": "d"}
 
 
 def marked(rows: Sequence[Mapping[str, Any]], said: Sequence[About], view: str = "") -> list[dict[str, Any]]:

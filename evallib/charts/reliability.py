@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from evallib.charts.drawing import (
     WORDS,
     About,
     AltairChart,
+    counting_axis,
     finished,
     folded,
     marked,
@@ -161,8 +161,7 @@ def _histogram_panel(rows: list[dict[str, Any]], most: int) -> AltairChart:
     named = [{**row, "passed": f"{row['passes']}/{row['n']}" if uneven else str(row["passes"])} for row in rows]
     title = "passes of samples" if uneven else f"passes of {rows[0]['n']} samples"
     x = alt.X("passed:N", title=title, sort=[row["passed"] for row in named], axis={"labelAngle": 0})
-    ticks = list(range(0, most + 1, max(1, math.ceil(most / 3))))
-    y = alt.Y("cases:Q", title="cases", axis={"values": ticks, "format": "d"}, scale={"domain": [0, most * 1.3]})
+    y = alt.Y("cases:Q", title="cases", axis=counting_axis(most), scale={"domain": [0, most * 1.3]})
     base = on_rows(named).encode(x, y)
     counts = base.mark_text(dy=-6, fontSize=10, **WORDS).encode(alt.Text("cases:Q"))
     return alt.layer(base.mark_bar(color=GREY, opacity=0.75), counts).properties(width=_ACROSS, height=56)

@@ -12,6 +12,7 @@ from evallib.charts.drawing import (
     WORDS,
     About,
     AltairChart,
+    counting_axis,
     finished,
     folded,
     marked,
@@ -65,7 +66,7 @@ def _panel(rows: list[dict[str, Any]], one: Mapping[str, Any]) -> AltairChart:
         return empty.properties(width=_ACROSS, height=1, title=title, view=alt.ViewConfig(stroke=None))
     scale = {"domain": [min(0.0, rows[0]["lo"]), rows[-1]["hi"]], "nice": False}
     x = alt.X("lo:Q", title=one["quantity"], scale=scale)
-    y = alt.Y("samples:Q", title="samples", axis={"tickCount": 3, "format": "d"})
+    y = alt.Y("samples:Q", title="samples", axis=counting_axis(max(row["samples"] for row in rows)))
     bars = on_rows(rows).mark_rect(color=BLUE, opacity=0.4).encode(x, y, alt.X2("hi:Q"), alt.Y2Datum(0))
     lines = [
         on_rows([dict(one)])
