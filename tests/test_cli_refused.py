@@ -18,6 +18,10 @@ from tests.making import SUITE, stored_run
 NONSENSE = [
     (("run", ".", "--target", "scripted", "--max-tokens", "0"), "--max-tokens 0: must be at least 1"),
     (("run", ".", "--target", "scripted", "--judge", "zz"), "--judge 'zz' names nobody who can answer"),
+    (
+        ("run", ".", "--target", "scripted", "--no-judges", "--judge", "scripted"),
+        "--no-judges leaves out the judges that --judge names; leave one of the two out",
+    ),
     (("metrics", "r-1", "--k", "1,,2"), "--k '1,,2': write whole numbers"),
     (("compare", "r-1", "--views", "strict,strict"), "--views 'strict,strict': name each view once"),
     (("gate", "r-1", "--gate", "gate.yaml"), "line 1 (checks.says): check 'says' gives 0 to 1, so a threshold of 7"),

@@ -43,6 +43,8 @@ def run(given: Arguments) -> int:
     prices_for(given.prices, given.data)  # and so is a table of prices
     if given.resume and not given.run_id:
         raise InputError("--resume continues a run; name it with --run-id")
+    if given.no_judges and given.judge:
+        raise InputError("--no-judges leaves out the judges that --judge names; leave one of the two out")
     with _suite_to_run(given, log) as (path, suite, folder):
         options = _run_options(given, suite)
         deadlines = _deadlines(given, suite.deadlines)
