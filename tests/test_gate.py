@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,8 +14,11 @@ from pydantic import ValidationError
 from evallib.errors import InputError
 from evallib.gate import Gate
 from evallib.records import POST_HOC_LABEL
+from evallib.store import open_run
 from evallib.suite import parse_suite
+from evallib.views.load import open_view
 from tests.gates import FULL, TICKETS_GATE, WEIGHTS, decided, graded, outcome, rule, scores, verdict
+from tests.making import SUITE, stored_run
 
 
 def test_the_brain_with_a_mean_of_0910_is_blocked_by_two_rules() -> None:
@@ -77,6 +81,33 @@ def test_training_cases_get_a_decision_that_is_no_release_decision() -> None:
     decision = decided(TICKETS_GATE, graded(*[FULL] * 3), whole_validation=False)
     assert (decision.decision, decision.release_decision) == ("pass", None)
     assert decision.why_no_release == "the run is not the whole validation split"
+
+
+def test_a_run_that_holds_more_than_the_validation_split_says_that_it_does() -> None:
+    decision = decided(TICKETS_GATE, graded(*[FULL] * 3), whole_validation=False, beside=2)
+    assert decision.why_no_release == "the run holds 2 cases beside the validation split"
+
+
+def test_cases_beside_the_validation_split_are_counted_only_where_the_whole_split_is_there(tmp_path: Path) -> None:
+    asks = "steps: [{ask: Q?}], key: {facts: [four]}"
+    cases = "".join(f"- {{id: {name}, split: {split}, {asks}}}\n" for name, split in SPLITS)
+    suite = f"{SUITE.partition('- {id: c-1')[0]}{cases}"
+    beside = {}
+    for names in ("abtu", "abt", "at", "ab", "tu"):
+        stored_run(tmp_path, {name: ["four"] for name in names}, run_id=names, suite_text=suite)
+        beside[names] = open_view(open_run(names, tmp_path), "strict", []).beside
+    assert beside == {"abtu": 2, "abt": 1, "at": 0, "ab": 0, "tu": 0}
+
+
+SPLITS = [("a", "validation"), ("b", "validation"), ("t", "train"), ("u", "train")]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "which"), [((), "all its verdicts"), (("quality",), "its verdicts without a judge")]
+)
+def test_one_planned_sample_is_spoken_of_as_one(left_out: tuple[str, ...], which: str) -> None:
+    told = rule(decided(None, graded(FULL), left_out=left_out), "coverage").reason
+    assert told.startswith(f"the one planned sample and {which} are scored")
 
 
 def test_nine_of_ten_scored_is_blocked() -> None:

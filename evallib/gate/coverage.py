@@ -41,8 +41,10 @@ def coverage_rule(
     problems = _problems(samples, judged, checks_of, spared) + ["the run is not complete"] * (not complete)
     scored = len(scored_rows(samples))
     detail: dict[str, Any] = {"planned": len(samples), "scored": scored, "verdicts": len(judged)}
-    which = "their verdicts without a judge" if left_out else "all their verdicts"
-    whole = "the one planned sample" if len(samples) == 1 else f"all {len(samples)} planned samples"
+    whole, its = (
+        ("the one planned sample", "its") if len(samples) == 1 else (f"all {len(samples)} planned samples", "their")
+    )
+    which = f"{its} verdicts without a judge" if left_out else f"all {its} verdicts"
     reason = "; ".join(problems) or f"{whole} and {which} are scored"
     if gate is not None and gate.least_scored < 1:
         detail |= {"coverage": scored / len(samples) if samples else None, "threshold": gate.least_scored}

@@ -13,6 +13,7 @@ from evallib.gate.frames import JUDGED, Row, Rule, key_of, plain_rows
 from evallib.gate.rules import judged_words, threshold_rules
 from evallib.gate.thresholds import TOLERANCE, Gate
 from evallib.records import POST_HOC_LABEL, STRICT
+from evallib.stdout import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +91,7 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
     *,
     complete: bool,
     whole_validation: bool,
+    beside: int = 0,
     chosen_after: bool = False,
     checks_of: Mapping[str, Collection[str]] | None = None,
     left_out: Collection[str] = (),
@@ -98,9 +100,10 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
 
     `outcomes` has one row per planned sample (as for `metrics.summarise`), and may say in `passed_deterministic`
     whether a sample passes by its deterministic verdicts alone: that column then decides required cases.
-    `chosen_after` says that the thresholds are not those the run was planned with. `checks_of` names the checks
-    that each case has: a verdict that was never written is then missed like one that could not be had. `left_out` names
-    the judges that the run was told to leave out, which the coverage rule says.
+    `beside` counts the cases that stand beside the whole validation split. `chosen_after` says that the thresholds are
+    not those the run was planned with. `checks_of` names the checks that each case has: a verdict that was never
+    written is then missed like one that could not be had. `left_out` names the judges that the run was told to leave
+    out, which the coverage rule says.
     """
     run, view = _one(outcomes, "run_id", "run"), _one(outcomes, "view", "view")
     samples = plain_rows(outcomes)
@@ -121,7 +124,8 @@ def decide(  # noqa: PLR0913 - what is decided, then what is known of the run, e
         {
             "no sample was planned": not samples,
             f"view {view} was {POST_HOC_LABEL}": post_hoc,
-            "the run is not the whole validation split": not whole_validation,
+            f"the run holds {counted(beside, 'case')} beside the validation split": bool(beside),
+            "the run is not the whole validation split": not (whole_validation or beside),
             "the run is not complete": not complete,
             "the thresholds were chosen after the result": chosen_after,
             idle: bool(idle),

@@ -212,6 +212,7 @@ class Figures:
             self._verdicts,
             complete=view.complete,
             whole_validation=view.whole_validation,
+            beside=view.beside,
             chosen_after=chosen_after,
             checks_of={} if view.suite.recorded or view.run.plan.get("imported") else checks_of,
             left_out=view.left_out_judges,

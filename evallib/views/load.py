@@ -137,7 +137,17 @@ class View:
     @property
     def whole_validation(self) -> bool:
         """Whether the run holds every validation case of its suite and no other."""
-        return set(self.run.plan["cases"]) == {c.id for c in self.suite.cases if c.split == "validation"}
+        return set(self.run.plan["cases"]) == self._validation
+
+    @property
+    def beside(self) -> int:
+        """How many cases it holds beside the whole validation split; 0 where it lacks one of that, or there is none."""
+        cases = set(self.run.plan["cases"])
+        return len(cases - self._validation) if self._validation and cases >= self._validation else 0
+
+    @property
+    def _validation(self) -> set[str]:
+        return {case.id for case in self.suite.cases if case.split == "validation"}
 
 
 def view_label(*views: View) -> str:
