@@ -261,12 +261,26 @@ def test_a_threshold_of_a_check_that_no_validation_case_has_is_told() -> None:
     assert told.startswith("the gate's `checks.y` can be met by no release")
 
 
-def test_a_rubric_that_does_not_know_the_ends_of_its_scale_is_told() -> None:
-    judge = "{id: j, check: judge, scale: [1, %s], rubric: '5: fit to send at 10:30. 1: wrong.'}"
-    (told,) = warnings(of(judge % 9))
-    assert told == "check 'j': its scale is [1, 9], and its rubric says nothing of 9; correct one"
-    assert warnings(of(judge % 5)) == ()
-    assert warnings(of("{id: j, check: judge, scale: [1, 9], rubric: Is it good?}")) == ()
+GRADED = [
+    ("scale: [1, 9]", "5: fit to send at 10:30. 1: wrong.",
+     "its scale is [1, 9], and its rubric says nothing of 9; correct one"),
+    ("scale: [1, 5]", "5: fit to send at 10:30. 1: wrong.", ""),
+    ("scale: [1, 9]", "Is it good?", ""),
+    ("scale: [1, 9]", "5: in time. Twice 5: late.", ""),
+    ("scale: [1, 5]", "10: friendly. 5: so so. 1: rude.", "its scale is [1, 5], and its rubric grades 10; correct one"),
+    ("scale: [1, 5]", "5: good. 1: bad. 0: silent.", "its scale is [1, 5], and its rubric grades 0; correct one"),
+    ("scale: [1, 10]", "10: friendly. 5: so so. 1: rude.", ""),
+    ("scale: [1, 5]", "5: it follows step 10: a restart. 1: it answers 502: wrong.", ""),
+    ("mode: pass_fail", "5: friendly. 1: rude.",
+     "it says pass or fail, and its rubric grades with 5, 1; say what passes, or take a scale"),
+    ("mode: pass_fail", "Pass: names KB-12: the article, within step 3: the check.", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("how", "rubric", "told"), GRADED)
+def test_a_rubric_whose_grades_are_not_those_of_its_scale_is_told(how: str, rubric: str, told: str) -> None:
+    said = warnings(of(f"{{id: j, check: judge, {how}, rubric: '{rubric}'}}"))
+    assert said == ((f"check 'j': {told}",) if told else ())
 
 
 @pytest.mark.parametrize(

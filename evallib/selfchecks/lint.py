@@ -44,6 +44,8 @@ __all__ = ["Findings", "lint"]
 _WORDING = {"matches", "mentions", "refusal", "exact", "number", "choice"}
 _PHRASES = {"forbids", "mentions", "refusal"}
 _NUMBER = re.compile(r"(?<![\w.-])(\d+(?:\.\d+)?)(?:[ -]?([A-Za-z]+|%))?")
+_GRADE = re.compile(r"([^\W\d_] )?(?<![\w.-])(\d{1,3}):(?!\d)")
+"""A number that a rubric explains, and whether a word stands before it."""
 _UNITS = {
     **{unit: scale for scale in "kmgt" for unit in (f"{scale}i", f"{scale}b", f"{scale}ib")},
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"), "ms": "ms", "milliseconds": "ms",
@@ -293,13 +295,20 @@ def _limits(check: Any) -> Iterator[str]:
 
 
 def _ungraded(check: Any) -> Iterator[str]:
-    """Ends of a judge's scale that its rubric, which says what grades mean, does not name."""
-    if isinstance(check, Judge) and check.mode == "scale":
-        graded = {int(number) for number in re.findall(r"(?<![\w.])(\d{1,3}):(?!\d)", check.rubric)}
-        ends = [end for end in check.scale if end not in graded]
-        if len(graded) > 1 and ends:
-            scale = f"its scale is {list(check.scale)}"
-            yield f"check {check.id!r}: {scale}, and its rubric says nothing of {ends[0]}; correct one"
+    """A rubric, which says what grades mean, that does not name the ends of its scale or grades beyond, or has none."""
+    if not isinstance(check, Judge):
+        return
+    hits = list(_GRADE.finditer(check.rubric))
+    graded = {int(hit[2]) for hit in hits}
+    own = list(dict.fromkeys(int(hit[2]) for hit in hits if not hit[1]))  # `step 10:` grades nothing
+    odd = [grade for grade in own if not check.scale[0] <= grade <= check.scale[1]]
+    ends = [end for end in check.scale if end not in graded]
+    if check.mode == "pass_fail" and len(own) > 1:
+        grades = f"its rubric grades with {', '.join(map(str, own))}"
+        yield f"check {check.id!r}: it says pass or fail, and {grades}; say what passes, or take a scale"
+    elif check.mode == "scale" and len(graded) > 1 and (odd or ends):
+        said = f"grades {odd[0]}" if odd else f"says nothing of {ends[0]}"
+        yield f"check {check.id!r}: its scale is {list(check.scale)}, and its rubric {said}; correct one"
 
 
 def _figures(text: str) -> dict[str, dict[str, str]]:
