@@ -218,9 +218,8 @@ def calibrate_readings(
         items.append(Item(f"{case} sample {sample}", "", stand.state == "pass", predicted, reason))
     if not items:
         about = f"check {check!r}" if check else "whole answers"
-        raise InputError(
-            f"run {run.id!r} has no reading of {about} as pass or fail; read some with `evallib adjudicate`"
-        )
+        how = f"`evallib adjudicate {run.id}{f' --check {check}' if check else ''}`"
+        raise InputError(f"run {run.id!r} has no reading of {about} as pass or fail; read some with {how}")
     source = f"the readings of run {run.id} ({counted(len(items), 'item')})"
     return Calibration(check or _WHOLE, source, {}, tuple(items), _how_read(read))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,22 @@ def test_a_typo_is_status_2_and_named(tmp_path: Path, capsys: Capture, name: str
     _, error = validated(capsys, path, status=2)
     assert told in error
     assert (error.count("\n"), str(path) in error) == (1, True), "one sentence that names the file"
+
+
+@pytest.mark.parametrize("more", [[], ["--strict"]])
+def test_the_first_problem_is_told_once_in_a_terminal_and_in_a_pipe_in_both(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    path = tmp_path / "suite.yaml"
+    path.write_text(
+        SUITE if more else SUITE.replace("check: mentions, all_of: key.facts", "check: 'tests.always:Passes'")
+    )
+    first = "no right answer is known" if more else "'says' passed everything it was shown"
+    assert [text.count(first) for text in validated(capsys, path, *more, status=2)] == [1, 1]
+    for stream in (sys.stdout, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    out, error = validated(capsys, path, *more, status=2)
+    assert [text.count(first) for text in (out, error)] == [0, 1]
 
 
 @pytest.mark.parametrize("kind", ["Passes", "Fails"])

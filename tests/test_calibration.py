@@ -179,7 +179,8 @@ def test_later_figures_of_the_judge_carry_the_calibrations_id(folder: Path, caps
 
 def test_readings_of_a_run_are_labels(folder: Path, capsys: Capture) -> None:
     stored_run(folder / "data", {"c-1": ["four", "for", "4"], "c-2": ["six"]})
-    assert "no reading of whole answers" in refused(capsys, "r-1")
+    told = refused(capsys, "r-1")
+    assert "no reading of whole answers as pass or fail; read some with `evallib adjudicate r-1`" in told
     agrees, differs = [], ["--cause", "other"]
     for case, sample, reading, more in (
         ("c-1", "1", "pass", agrees), ("c-1", "2", "pass", differs), ("c-2", "1", "fail", agrees),
@@ -201,7 +202,8 @@ def test_readings_of_a_run_are_labels(folder: Path, capsys: Capture) -> None:
     assert "1 of 1 was read" in of_check["note"]
     assert "alike" not in of_check["note"]
     assert of_check["balance"].endswith("one label only, so nothing is learnt of the other")
-    assert "no reading of check 'short'" in refused(capsys, "r-1", "--check", "short")
+    told = refused(capsys, "r-1", "--check", "short")
+    assert "no reading of check 'short' as pass or fail; read some with `evallib adjudicate r-1 --check short`" in told
     told = refused(capsys, "r-1", "--check", "sayss")
     assert told == "evallib: run 'r-1' has no check 'sayss'; its checks: says, short\n"
 
@@ -231,6 +233,11 @@ def test_other_bad_input_is_one_sentence(folder: Path, capsys: Capture) -> None:
     assert "is about check 'says'" in refused(capsys, ".", "--check", "short")
     assert "none.yaml" in refused(capsys, ".", "--labelled", "none.yaml")
     assert "nowhere" in refused(capsys, "nowhere")
+    (folder / "labelled.yaml").unlink()
+    assert refused(capsys, ".").endswith(
+        "labelled.yaml: no such file; write answers with `passes` there (docs/judging.md), or name a set with "
+        "--labelled\n"
+    )
 
 
 def test_a_damaged_record_stops_a_run_that_would_look_into_it(folder: Path, capsys: Capture) -> None:

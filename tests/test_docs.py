@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from evallib.calibration import LabelledAnswer, LabelledSet
 from evallib.case import Case, Step
 from evallib.checks import KINDS
 from evallib.checks.base import Check, When
@@ -121,6 +122,20 @@ def test_the_suite_of_the_docs_is_sound_and_runs_against_their_script(
     shown = capsys.readouterr().out
     assert "It is Paris." in shown
     assert "Paris, on the Seine." in shown
+
+
+def test_the_labelled_set_of_the_docs_measures_a_check_of_their_suite_and_every_key_of_it_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = section("docs/judging.md", "Does the judge agree with people")
+    (labelled,) = re.findall(r"```yaml\n(.*?)```", part, re.DOTALL)
+    suite, _ = re.findall(r"```yaml\n(.*?)```", section("docs/suites.md", "Writing a suite"), re.DOTALL)
+    (tmp_path / "suite.yaml").write_text(suite, encoding="utf-8")
+    (tmp_path / "labelled.yaml").write_text(labelled, encoding="utf-8")
+    assert main(["calibrate", str(tmp_path), "--data", str(tmp_path / "data")]) == 0
+    assert "check 'right' matched the human label 2 times out of 3" in capsys.readouterr().out
+    keys = {*LabelledSet.model_fields, *LabelledAnswer.model_fields}
+    assert set(re.findall(r"\b(\w+): ", labelled)) == keys
 
 
 def test_readmes_change_of_a_criterion_flips_what_its_entry_expects_and_a_second_one_needs_another_slug(

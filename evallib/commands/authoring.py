@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -45,6 +46,7 @@ def validate(given: Arguments) -> int:
     problems = [*untrue(kept, read_log(given.adjudications)), *shown.problems, *shown.unproven, *read.problems]
     warnings = [*read.warnings, *shown.warnings, *_no_knowledge(suite, given.suite)]
     said = {"problems": problems, "warnings": [*warnings, *shown.untried]}
+    refused = problems or (warnings if given.strict else [])
     totals = {**_totals(suite), "regressions": shown.regressions, "shown": shown.shown, **said}
     if given.json:
         print_json(totals)
@@ -53,18 +55,19 @@ def validate(given: Arguments) -> int:
         cases = f"{counted(len(suite.cases), 'case')} ({splits}; {totals['required']} required)"
         asked = f"{counted(totals['checks'], 'check')}, {counted(totals['verdicts'], 'verdict')} a round"
         probes = counted(len(suite.probes), "probe")
+        seen = all(stream is not None and stream.isatty() for stream in (sys.stdout, sys.stderr))
+        once = refused[:1] if seen else []  # the refusal below says it there
         print_lines(
             [
                 f"{suite.suite}: {cases}, {asked}",
                 f"digest {suite.digest}",
                 f"self-check: {counted(shown.shown, 'verdict')} on samples made for it, {probes}{_tried(shown)}",
-                *(f"{name[:-1]}: {text}" for name, texts in said.items() for text in texts),
+                *(f"{name[:-1]}: {text}" for name, texts in said.items() for text in texts if text not in once),
             ]
         )
-    if problems:
-        raise InputError(f"{given.suite}: {problems[0]}{_more(problems)}; mend the suite or its probes")
-    if warnings and given.strict:
-        raise InputError(f"{given.suite}: {warnings[0]}{_more(warnings)}; mend the suite, or leave --strict out")
+    if refused:
+        remedy = "mend the suite or its probes" if problems else "mend the suite, or leave --strict out"
+        raise InputError(f"{given.suite}: {refused[0]}{_more(refused)}; {remedy}")
     return 0
 
 
@@ -199,7 +202,11 @@ def _of_labelled_set(given: Arguments) -> Calibration:
         raise InputError(f"no run is called {given.subject!r} in {given.data / 'runs'}, and {error}") from error
     path = named / "suite.yaml" if named.is_dir() else named
     suite = load_suite(path, trust_code=given.trust_code)
-    labelled = load_labelled(given.labelled or path.parent / "labelled.yaml", suite)
+    beside = path.parent / "labelled.yaml"
+    if not given.labelled and not beside.exists():
+        remedy = "write answers with `passes` there (docs/judging.md), or name a set with --labelled"
+        raise InputError(f"{beside}: no such file; {remedy}")
+    labelled = load_labelled(given.labelled or beside, suite)
     if given.check and given.check != labelled.check:
         raise InputError(f"--check {given.check!r}: the labelled set is about check {labelled.check!r}")
     with _jury(given, suite, path, labelled.check) as jury:
