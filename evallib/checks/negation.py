@@ -68,6 +68,7 @@ _NO_VERB = (
     r"(?:(?:you|we|they|it|(?:the|your|our) \w+)(?: \w+)?(?: not|n't| never|not)|nobody|no one|nothing (?:will|can"
     r"|would))\b"
 )
+_MENDS = r"(?:solv|fix|address|resolv|cur|help|remov|repair|mend|tackl|needed)\w*"  # "won't solve the problem" denies
 # Idioms that hold a negation and yet deny nothing: a denial of a denial, or of a word that itself holds back. They are
 # blanked before cues are looked for. A coordinator between the two ("not restart and avoid") makes them two denials.
 _IDIOMS = at_words(
@@ -86,7 +87,8 @@ _IDIOMS = at_words(
     rf"|\bwithout\b[^,;:]{{0,60}}?\b{_NO_VERB}|\b(?:hardly|scarcely|never|not?) (?:\w+ ){{0,3}}?better (?:time|moment"
     rf"|occasion|chance|opportunity)\b|{NEG}{_WORDS}{{0,40}}?\b(?:reason|excuse|cause|grounds?|point|sense|need|why"
     rf"|harm)\b{_WORDS}{{0,30}}?(?:\bnot\b|n't\b|\bagainst\b|\bavoid\w*)|{NEG}\s+(?:(?!and\b"
-    rf"|or\b)\w+\s+){{0,3}}?(?:{MILD}|(?:an? )?(?:{BAD}))\b|{NEG}\s+(?:be\s+)?too \w+"
+    rf"|or\b|{_MENDS}|(?:for|with|in|on|at|by)\b)\w+\s+){{0,4}}?(?:{MILD}|(?:an? )?(?:{BAD}))\b"
+    rf"|{NEG}\s+(?:be\s+)?too \w+"
     rf"|\bfew (?:\w+ ){{0,4}}?(?:{MILD})\b"
     # what something takes is denied, not the thing: "you don't need approval to", "it takes no skill to"
     rf"|{NEG}\s+(?:\w+ly |even |ever )?(?:need|require|take|cost)s? (?!(?:to|for|of|{WHO}|(?:(?:the|our|your|all"
