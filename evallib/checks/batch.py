@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ __all__ = ["Batch", "TextColumn", "whole_numbers"]
 
 _ASKED = 32
 """Texts that tell which patterns are rare."""
+_CODED = re.compile(r"\\[x4-7]")
+r"""Begins what may be no byte: \x{2014}, or \400 in octal."""
 
 
 class Batch(Sequence[Sample]):
@@ -119,7 +122,7 @@ class TextColumn:
         """
         import pyarrow as pa
 
-        in_bytes = self._is_ascii and pattern.isascii() and r"\x" not in pattern  # \x{2014} is no byte
+        in_bytes = self._is_ascii and pattern.isascii() and not _CODED.search(pattern)
         return self._encoded if in_bytes else self._encoded.view(pa.large_string())
 
     @cached_property
