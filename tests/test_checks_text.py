@@ -70,6 +70,10 @@ def test_hits_and_spans_agree_with_a_plain_search(answers):
             assert answer[slice(*verdict.spans)][0] in "a𝄞"
 
 
+def test_a_hit_of_nothing_between_the_bytes_of_a_character_stands_before_it():
+    assert matches("a—b", any_of=[r"\B"])[0].spans == (1, 1)  # where RE2 lets it
+
+
 @given(st.lists(st.text("ab.x{}0,2\n", max_size=12), min_size=1, max_size=4))
 @pytest.mark.parametrize(
     ("pattern", "plain"),

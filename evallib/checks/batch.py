@@ -143,7 +143,7 @@ class TextColumn:
             return start, start + length
         text = self.texts[position]
         encoded = compose(text).encode("utf-8", "replace")
-        first = len(encoded[:start].decode())
+        first = len(encoded[:start].decode(errors="ignore"))  # \B fits between the bytes of a character too
         return composed_span(text, first, first + len(encoded[start : start + length].decode()))
 
 
