@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, overload
 
 from evallib.checks.folding import compose, composed_span
@@ -21,6 +21,10 @@ __all__ = ["Batch", "TextColumn", "whole_numbers"]
 
 _ASKED = 32
 """Texts that tell which patterns are rare."""
+_TOGETHER = 4_000
+"""Characters of patterns searched at once. Of several times as many RE2 keeps too few states, and searches slowly."""
+_ALONE = re.compile(r"[*+{]|\\[pP]")
+"""In a pattern that repeats, or names a class of Unicode: with others it comes to more states than RE2 keeps."""
 _CODED = re.compile(r"\\[x4-7]")
 r"""Begins what may be no byte: \x{2014}, or \400 in octal."""
 
@@ -101,18 +105,22 @@ class TextColumn:
     def _rare(self) -> dict[str, pa.UInt64Array]:
         """The patterns sought that few of many texts hold, each with the positions of those that hold any of them.
 
-        One pass finds these; a pass for each pattern took a tenth of all scoring.
+        One pass finds many of these; a pass for each pattern took a tenth of all scoring.
         """
-        import pyarrow as pa
-
         if len(self.texts) < 8 * _ASKED:
             return {}
-        rare = [one for one in self.sought if not len(_holding(self.arrow(one)[:_ASKED], one))]
-        either = "|".join(f"(?:{one})" for one in rare)
-        try:
-            return dict.fromkeys(rare, _holding(self.arrow(either), either)) if rare else {}
-        except pa.ArrowInvalid:  # together they are more than RE2 takes
-            return {}
+        rare = [
+            one
+            for one in self.sought
+            if len(one) < _TOGETHER and not _ALONE.search(one) and not len(_holding(self.arrow(one)[:_ASKED], one))
+        ]
+        found: dict[str, pa.UInt64Array] = {}
+        ends = accumulate(map(len, rare))
+        for _, parcel in groupby(rare, lambda _: next(ends) // _TOGETHER):
+            some = list(parcel)
+            either = "|".join(f"(?:{one})" for one in some)
+            found |= dict.fromkeys(some, _holding(self.arrow(either), either))
+        return found
 
     def arrow(self, pattern: str) -> pa.LargeBinaryArray | pa.LargeStringArray:
         """The texts, composed (NFC), as `pattern` is searched for in them soonest.
