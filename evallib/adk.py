@@ -27,7 +27,7 @@ def fold_turn(wire: Wire, *, step: int = 1, request: str = "") -> Turn:
 
     `wire` has `text`, `tool_calls` [{name, args, call_id}], `tool_responses` [{name, response, call_id}],
     `awaiting_confirmation` (the wrapper call that waits, absent where none does) and, where it was streamed, `events`
-    as they came, of which the texts marked `partial` are kept; ids may be missing.
+    as they came, of which the texts and calls marked `partial` are kept as text; ids may be missing.
 
     - A wrapper is left out of the calls; the guarded call inside it becomes one of `pending`. ADK remembers the last
       wrapper only: while it waits, every other wrapper that nobody answered is pending too.
@@ -51,11 +51,15 @@ def fold_turn(wire: Wire, *, step: int = 1, request: str = "") -> Turn:
 
 
 def _partials(wire: Wire) -> Iterator[str]:
+    """The streamed texts in order; behind them, so that they stay whole, the calls that stand in streamed parts."""
+    calls = []
     for event in _objects(wire, "events"):
         content = event.get("content")
         if event.get("partial") is True and isinstance(content, Mapping):
-            texts = [part.get("text") for part in _objects(content, "parts")]
-            yield "".join(text for text in texts if isinstance(text, str))
+            parts = list(_objects(content, "parts"))
+            yield "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+            calls += [part.get("functionCall") or part.get("function_call") for part in parts]
+    yield from (json.dumps(call, ensure_ascii=False) for call in calls if isinstance(call, Mapping))
 
 
 def _objects(wire: Wire, key: str) -> Iterator[Wire]:

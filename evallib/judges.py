@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ __all__ = [
     "exchange_of",
     "judge_usage",
     "judge_verdict",
+    "left_out",
     "nothing_to_judge",
     "prompt_digest",
     "read_vote",
@@ -128,11 +129,26 @@ def build_prompt(check: Judge, exchange: Exchange) -> Messages:
     """Chat messages that show the judge its rubric and the declared inputs, and nothing else.
 
     All material is JSON inside one message, with `<` escaped, so that neither a quote nor a model's own control token
-    in an answer ends it.
+    in an answer ends it. Of more than `max_chars` characters the middle of the longest texts is left out.
     """
     shown: dict[str, Any] = {"rubric": check.rubric}
     if check.mode == "scale":
         shown["scale"] = list(check.scale)
+    material = _material(check, exchange)
+    shown |= _cut(material, _most_each(material, check.max_chars))
+    text = json.dumps(shown, ensure_ascii=False, indent=1).replace("<", "\\u003c")
+    return [{"role": "system", "content": _SYSTEM + _REPLY[check.mode]}, {"role": "user", "content": text}]
+
+
+def left_out(check: Judge, exchange: Exchange) -> int:
+    """How many characters of what is asked and answered the judge is not shown, as more than `max_chars`."""
+    material = _material(check, exchange)
+    most = _most_each(material, check.max_chars)
+    return sum(max(len(text) - most, 0) for text in _texts(material))
+
+
+def _material(check: Judge, exchange: Exchange) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
     one = len(exchange.answers) == 1
     if "question" in check.inputs:
         shown |= {"question": exchange.questions[0]} if one else {"questions": list(exchange.questions)}
@@ -140,9 +156,37 @@ def build_prompt(check: Judge, exchange: Exchange) -> Messages:
         shown["key"] = dict(exchange.key)
     if "reference" in check.inputs:
         shown |= {"reference": exchange.references[0]} if one else {"reference_answers": list(exchange.references)}
-    shown |= {"answer": exchange.answers[0]} if one else {"answers": list(exchange.answers)}
-    text = json.dumps(shown, ensure_ascii=False, indent=1).replace("<", "\\u003c")
-    return [{"role": "system", "content": _SYSTEM + _REPLY[check.mode]}, {"role": "user", "content": text}]
+    return shown | ({"answer": exchange.answers[0]} if one else {"answers": list(exchange.answers)})
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(inner)
+
+
+def _most_each(material: Mapping[str, Any], most: int) -> int:
+    """How long a text may be for all together to be no longer than `most`: short ones leave their share to others."""
+    lengths = sorted(map(len, _texts(material)))
+    for nth, length in enumerate(lengths):
+        share = most // (len(lengths) - nth)
+        if length > share:
+            return share
+        most -= length
+    return lengths[-1]
+
+
+def _cut(value: Any, most: int) -> Any:
+    """`value` with the middle of each text that is longer than `most` left out, which is said in its place."""
+    if isinstance(value, str) and len(value) > most:
+        head = (most + 1) // 2
+        left = f"[... {len(value) - most} characters left out ...]"
+        return value[:head] + left + value[len(value) - (most - head) :]
+    if isinstance(value, Mapping):
+        return {key: _cut(inner, most) for key, inner in value.items()}
+    return [_cut(inner, most) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def prompt_digest(check: Judge) -> str:
@@ -206,11 +250,13 @@ def judge_verdict(
     votes: Sequence[Vote],
     identity: Mapping[str, Any],
     calibration: str = UNCALIBRATED,
+    *,
+    not_shown: int = 0,
 ) -> Verdict:
     """The verdict that the readable votes give; not_scored when fewer are readable than the check needs.
 
-    Its `judge` text holds `identity` (model and endpoint), the digests of prompt and rubric, the calibration and
-    every vote.
+    `not_shown` is what `left_out` says of the sample. The `judge` text holds `identity` (model and endpoint), the
+    digests of prompt and rubric, the calibration and every vote.
     """
     readable = [vote for vote in votes if vote.score is not None]
     described = {
@@ -227,6 +273,7 @@ def judge_verdict(
     else:
         notes = [f"{len(votes) - len(readable)} of {len(votes)} unreadable"] if len(readable) < len(votes) else []
         notes += ["uncalibrated judge" if calibration == UNCALIBRATED else f"judge calibrated in {calibration}"]
+        notes += [f"{not_shown:,} characters in the middle of long texts not shown"] if not_shown else []
         notes += ["the target's own model"] if identity.get("same_model_as_target") else []
         count = _majority if check.mode == "pass_fail" else _median
         verdict = count(check, sample, readable, ", ".join(notes))

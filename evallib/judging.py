@@ -20,6 +20,7 @@ from evallib.judges import (
     build_prompt,
     exchange_of,
     judge_verdict,
+    left_out,
     nothing_to_judge,
     prompt_digest,
     read_vote,
@@ -185,7 +186,9 @@ class Jury:
 
     def _fold(self, check: Judge, sample: Sample, votes: Sequence[Vote]) -> Verdict:
         identity = self.identity(check)
-        return judge_verdict(check, sample, votes, identity, self._calibrations.get(judge_key(identity), UNCALIBRATED))
+        calibration = self._calibrations.get(judge_key(identity), UNCALIBRATED)
+        not_shown = left_out(check, exchange_of(check, sample))
+        return judge_verdict(check, sample, votes, identity, calibration, not_shown=not_shown)
 
     def _ballots(self, check: Judge, sample: Sample) -> list[_Ballot]:
         messages = build_prompt(check, exchange_of(check, sample))

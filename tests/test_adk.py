@@ -65,7 +65,7 @@ def test_streamed_pieces_are_kept_apart_from_the_text():
         {"partial": True},
     ]
     turn = fold_turn({"text": "It is four.", "events": events})
-    assert (turn.text, turn.partials) == ("It is four.", ("It is ", "four."))
+    assert (turn.text, turn.partials) == ("It is four.", ("It is ", "four.", '{"name": "a"}'))
 
 
 def test_the_placeholder_names_the_tool():

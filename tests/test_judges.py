@@ -17,6 +17,7 @@ from evallib.judges import (
     exchange_of,
     judge_usage,
     judge_verdict,
+    left_out,
     nothing_to_judge,
     prompt_digest,
     read_vote,
@@ -241,6 +242,31 @@ def test_a_conversation_is_shown_in_order_and_a_decision_as_such() -> None:
         "answers": ["May I?", "Restarted."],
         "reference_answers": ["Proposed.", "Done."],
     }
+
+
+def test_a_transcript_of_any_length_is_shown_within_bounds_and_the_verdict_says_what_was_not() -> None:
+    texts = ["q" * 150_000, "kept whole", "a" * 150_000 + "the end", "short"]
+    turns = (Turn(1, texts[0], texts[1]), Turn(2, texts[3], texts[2]))
+    sample = Sample("r", "c", 1, turns=turns, answer=texts[2])
+    shown = json.loads(build_prompt(CHECK, exchange_of(CHECK, sample))[1]["content"])
+    assert (shown["answers"][0], shown["questions"][1]) == ("kept whole", "short")
+    assert shown["answers"][1].endswith("the end")
+    assert "[... 100008 characters left out ...]" in shown["questions"][0]
+    assert 99_000 < sum(map(len, (*shown["questions"], *shown["answers"]))) < 100_100
+    assert left_out(CHECK, exchange_of(CHECK, sample)) == 200_023
+
+
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=6), st.integers(0, 200))
+def test_long_texts_share_what_short_ones_leave(texts: list[str], most: int) -> None:
+    exchange = Exchange(("",) * len(texts), tuple(texts))
+    check = CHECK.model_copy(update={"max_chars": most, "inputs": ("answer",)})
+    shown = json.loads(build_prompt(check, exchange)[1]["content"])
+    answers = shown["answers"] if len(texts) > 1 else [shown["answer"]]
+    whole = [text for text, seen in zip(texts, answers, strict=True) if text == seen]
+    kept = sum(map(len, texts)) - left_out(check, exchange)
+    assert kept <= max(most, 0)
+    assert (left_out(check, exchange) == 0) == (sum(map(len, texts)) <= most) == (len(whole) == len(texts))
+    assert kept > most - len(texts) or left_out(check, exchange) == 0
 
 
 def test_a_user_s_text_can_not_pass_for_a_decision() -> None:

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,14 @@ def test_an_empty_answer_is_not_asked_about() -> None:
     with jury_of(GOOD) as (jury, seen):
         (verdict,) = jury.verdicts([(CHECK, Sample("r", "c", 1))])
     assert (verdict.value, verdict.passed, seen) == (0.0, False, [])
+
+
+def test_an_answer_longer_than_a_judge_is_shown_is_cut_and_its_verdict_says_so() -> None:
+    with jury_of(GOOD) as (jury, seen):
+        long, short = jury.verdicts([(CHECK, replace(SAMPLE, answer="x" * 300_000)), (CHECK, SAMPLE)])
+    assert "(uncalibrated judge, 200,004 characters in the middle of long texts not shown)" in long.reason
+    assert "not shown" not in short.reason
+    assert max(len(request["body"]["messages"][1]["content"]) for request in seen) < 101_000
 
 
 def test_the_model_a_check_names_is_the_one_asked_and_recorded() -> None:

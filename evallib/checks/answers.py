@@ -70,7 +70,7 @@ class Number(Check):
     currencies do not. A number that the answer denies, or only asks about, is not given.
     """
 
-    revision: ClassVar[int] = 7  # "I don't think it's 12" takes 12 back
+    revision: ClassVar[int] = 8  # a denial that is called wrong takes nothing back
     check: Literal["number"]
     equals: float
     tolerance: float = Field(default=0.0, ge=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from evallib.checks.folding import Folded
@@ -41,8 +42,8 @@ _CUT = re.compile(
     r"|(?<!do )(?<!doing )(?<!not )\bso\b(?= \w)|\binstead\b(?! of)|(?<=, )yet\b"
     rf"|\band\b(?=\s{{1,9}}{_SUBJECT}\b)"
     r"|\band\b(?=\s{1,9}(?:should|must|can|may|will|needs?|has to|have to|could|works?)\b(?! not|n't)))"
-    r"|(?P<aside>\b(?:if|unless|(?<!\bnot )until|because|since|when|whenever|(?<!\bat )once|while|although|though"
-    r"|except|other than|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
+    r"|(?P<aside>\b(?:if|unless|(?<!\bnot )until|because|since|when|whenever|(?<!\bat )(?<!\bthis )once|while"
+    r"|although|though|except|other than|apart from|besides)\b|(?<!stop )(?<!stopped )(?<!stops )\bshort of\b"
     r"|\b(?:before|after)\b(?=\s{1,9}(?:you|we|i|they|he|she|it|the|\w{2,30}ing)\b)))"
 )
 _MARK_UP = re.compile(r"[\s*_`\"]+")
@@ -83,8 +84,13 @@ class Clause:
     @property
     def words(self) -> str:
         """The clause's words on one line, without mark-up or punctuation around them, contractions written out."""
-        words = _MARK_UP.sub(" ", self.text).strip(" :,.!?-'()~")
-        return _CONTRACTED.sub(lambda hit: _IN_FULL[hit[0]], words) if "'" in words else words
+        return _words(self.text)
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> str:
+    words = _MARK_UP.sub(" ", text).strip(" :,.!?-'()~")
+    return _CONTRACTED.sub(lambda hit: _IN_FULL[hit[0]], words) if "'" in words else words
 
 
 def blocks(text: str) -> Iterator[Block]:

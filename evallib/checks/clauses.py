@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from evallib.checks.blocks import LONGEST, Block, Clause, blocks, line_breaks, sentences
 from evallib.checks.folding import Folded
+from evallib.checks.lexicon import BLANK
 from evallib.checks.negation import (
-    BLANK,
     adjacent,
     asks_for,
     denied_after,
@@ -21,7 +21,6 @@ from evallib.checks.negation import (
     excepts,
     harms,
     is_conditional,
-    is_never_too_much,
     is_universal,
     leaves_out,
     without_idioms,
@@ -34,24 +33,20 @@ from evallib.checks.rejection import (
     contradicts,
     dangles,
     endorses,
-    forsakes,
     halts,
     has_verb,
     heeds,
-    is_hearsay,
     is_subject,
-    leaves_open,
     loses,
-    muses,
     opinion,
+    permits,
     quotes,
     rejects_previous,
     reports,
-    resists,
     says_no,
-    scorns,
     tempts,
-    turns_late,
+    turns,
+    worries,
 )
 
 __all__ = ["Reading", "read_clauses"]
@@ -115,41 +110,51 @@ class Reading:
         # The phrase may run over the end of its clause, as in a command broken by a line end.
         last = self._index(max(end - 1, start))
         phrase = self._phrase(clause, self.clauses[last], start, end, advice=advice)
-        asked_for = self._is_asked_for(last, phrase)
+        denied = self._denies(index, last, phrase, advice=advice)
+        return denied and not (advice and self._withdrawn(last, self.text[start:end]))
+
+    def _withdrawn(self, last: int, said: str) -> bool:
+        """Whether what follows gives leave after all: "it is risky to do it, but do it"."""
+        verb = said.split(maxsplit=1)[0][:4]
+        words, first = "", True
+        for one in self._answers(last, whole=1):
+            words += f"{one.words} "
+            leave = permits(words.rstrip(), verb, first=first)
+            if leave:
+                return True
+            if leave is False:
+                words, first = "", first and one.lead == "aside"
+        return False
+
+    def _denies(self, index: int, last: int, phrase: _Phrase, *, advice: bool) -> bool:
+        """Whether its clause or one around it denies a phrase, whatever may be said of it later."""
+        clause, start, end = self.clauses[index], phrase.start, phrase.end
+        asked_for = self._is_asked_for(index, last, phrase)
         denied = _denied(phrase) and not asked_for
-        if clause.lead == "comma" and index > 1 and phrase.plain.lstrip().startswith("to "):
-            # past an aside: "it is not possible, let alone sensible, to do it"
-            opening = without_idioms(self.clauses[index - 2].text)
-            denied = denied or denied_before(
-                f"{opening} {phrase.plain}", len(opening) + 1 + phrase.start, nominal=False
-            )
         alone = clause.lead == "comma" and end - start >= len(clause.words)  # the phrase is an aside
         if (phrase.nominal or alone) and is_subject(phrase.plain[: phrase.start]):
             denied = self._judged(last, phrase, denied=denied) if advice else denied or self._denied_late(last, phrase)
-        if denied and is_conditional(clause.words) and any(affirms(one.words) for one in self._sentence(last)[:1]):
-            return False  # "if she won't do it, do it yourself"
         if clause.asked:
             return self._answered(index, last, phrase, denied=denied)
         if denied and reports(phrase.plain[: phrase.start]):
-            return not any(contradicts(answer.words) for answer in self._answers(last)[:1])
-        heard = self._answers(last, whole=1)
-        if advice and is_hearsay(phrase.plain[: phrase.start]) and not any(heeds(answer.words) for answer in heard):
-            denied = denied or any(resists(answer.words) for answer in heard)
-        turned_away = not asked_for and self._turned_away(index, last, phrase)
-        return denied or turned_away or self._rejected(index, last, phrase)
+            told = [*self._answers(last, whole=1), *(self.clauses[index - 1 : index] if clause.lead == "aside" else ())]
+            return not any(contradicts(one.words) for one in told)
+        if denied or (not asked_for and self._turned_away(index, last, phrase)):
+            return True
+        return self._rejected(index, last, phrase)
 
     def _answered(self, index: int, last: int, phrase: _Phrase, *, denied: bool) -> bool:
         """Whether the answer to a question about a phrase says no to it, or tells of the harm: "What if you do it?"."""
         answers = self._answers(last)
         first = answers[0].words if answers else ""
-        if scorns(phrase.plain[: phrase.start], first):
-            return True
-        if denied and opinion(first) is False:
-            return False  # "Who said you couldn't do it? Go ahead."
         if is_conditional(self.clauses[index].words) and harms(first):
             return True
-        denied = denied or harms(phrase.plain[phrase.end :])
+        after = phrase.plain[phrase.end :]
+        denied = denied or harms(after) or denied_after(f" is{after}", nominal=True, at_once=True)  # "is it a mistake?"
         said_no = any(says_no(answer.words) for answer in answers)
+        before = self.clauses[index - 1].text if self.clauses[index].lead == "aside" and index else ""
+        if (said_no or affirms(first)) and worries(before + phrase.plain[: phrase.start]):
+            return not said_no
         return denied is not said_no or (not denied and self._rejected(index, last, phrase))
 
     def _denied_late(self, last: int, phrase: _Phrase) -> bool:
@@ -166,47 +171,43 @@ class Reading:
         "While it sounds thorough, ..." grants a merit to turn against it: there, the main clause must speak for it.
         """
         before, after = phrase.plain[: phrase.start], phrase.plain[phrase.end :]
-        ahead, later = self._sentence(last), self._answers(last, whole=1)
-        if ahead:
-            granted = ahead[0].lead != "aside" and concedes(before, after, ahead[0].words)
-        else:
-            backed = any(opinion(one.words) is False for one in later)
-            granted = not backed and any(turns_late(after, one.words) for one in later)
+        ahead = self._sentence(last)
+        granted = any(one.lead != "aside" and concedes(before, after, one.words) for one in ahead[:1])
         if not granted and endorses(after):
             return denied
-        denied = denied or harms(after)
-        if denied and not granted:
-            return not any(opinion(one.words) is False for one in ahead[:1])
+        if (denied or harms(after)) and not granted:  # that harm is worth it may be said in the next sentence
+            told = [one.words for one in (ahead if denied else self._answers(last))[:1]]
+            return not any(opinion(one) is False or (not (denied or opinion(one)) and turns(one)) for one in told)
+        if BLANK in after:  # "is not dangerous": only a turn takes that back
+            ahead = [one for one in ahead if one.lead == "turn"]
         # without a verb so far, its predicate stands beyond an aside: "doing it, however tempting, is wrong"
         bare = not has_verb(after)
-        said = (opinion(one.words, bare=bare and one.lead != "turn", within=one.lead == "aside") for one in ahead)
-        denied = next((one for one in said if one is not None), denied or granted)
-        return denied or any(forsakes(one.words) for one in later[len(ahead) :])
+        said = (opinion(one.words, bare=bare and one.lead != "turn") for one in ahead)
+        return next((one for one in said if one is not None), denied or granted)
 
     def _sentence(self, last: int) -> list[Clause]:
         """The rest of the sentence after the clause numbered `last`."""
         ahead = self.clauses[last + 1 : last + 1 + _ANSWERS]
         return list(takewhile(lambda one: one.lead != "sentence", ahead))
 
-    def _is_asked_for(self, last: int, phrase: _Phrase) -> bool:
-        """Whether the clause after it says that nothing goes without it."""
-        ahead = self.clauses[last + 1 : last + 2]
-        return any(one.lead == "comma" and asks_for(phrase.plain, one.words) for one in ahead)
+    def _is_asked_for(self, index: int, last: int, phrase: _Phrase) -> bool:
+        """Whether the clause beside it says that nothing goes without it."""
+        told = [one for one in self.clauses[last + 1 : last + 2] if one.lead == "comma"]
+        if self.clauses[index].lead == "aside":
+            told.extend(self.clauses[max(index - 1, 0) : index])
+        return any(asks_for(phrase.plain[: phrase.start], one.words) for one in told)
 
     def _turned_away(self, index: int, last: int, phrase: _Phrase) -> bool:
         """Whether the sentence around turns from what it names: "tempting to ..., but", "stop before you ..."."""
         before, clause, ahead = phrase.plain[: phrase.start], self.clauses[index], self._sentence(last)
-        if muses(before) or leaves_open(before, phrase.plain[phrase.end :]):
-            return True
         if any(tempts(before, one.words) for one in ahead[:2]):
             return True
-        earlier = self.clauses[max(index - 1, 0) : index]
         if ahead and ahead[0].lead == "comma" and is_conditional(clause.words):
-            if len(ahead) == 1 and loses(clause.words, ahead[0].words):
+            if loses(clause.words, ahead[0].words) and not any(turns(one.words) for one in ahead):
                 return True
-            if reports(before) or any(one.words == "even" for one in earlier):
-                return not heeds(ahead[0].words)
-        return any(halts(one.words, before) for one in (*earlier, *ahead[:1]))
+            if reports(before):
+                return not (heeds(ahead[0].words) or opinion(ahead[0].words) is False)
+        return any(halts(one.words, before) for one in (*self.clauses[max(index - 1, 0) : index], *ahead[:1]))
 
     def _phrase(self, first: Clause, last: Clause, start: int, end: int, *, advice: bool) -> _Phrase:
         parts = self.text[first.start : start], self.text[start:end], self.text[end : max(last.end, end)]
@@ -233,17 +234,12 @@ class Reading:
         clause = self.clauses[index]
         before = phrase.plain[: phrase.start]
         cited = self.text[clause.start : clause.end].lstrip().startswith(">")
-        told = cited or reports(before) or quotes(before) or self._attributed(last)
-        reported = told or clause.asked or self.kinds[clause.block] == "cell"
-        candidates = self._answers(last, whole=cited + (told or clause.asked))[: None if reported else 1]
-        if clause.asked and candidates and affirms(candidates[0].words):
+        told = cited or reports(before) or quotes(before)
+        reported = told or clause.asked
+        candidates = self._answers(last, whole=cited + reported)[: None if reported else 1]
+        if clause.asked and any(affirms(answer.words) for answer in candidates):
             return False
         return any(rejects_previous(answer.words, reported=reported) for answer in candidates)
-
-    def _attributed(self, last: int) -> bool:
-        """Whether the clause after a quotation names who said it: "...", the mail says."""
-        ahead = self.clauses[last + 1 : last + 2]
-        return any(clause.lead == "comma" and reports(clause.words) and len(clause.words) < 40 for clause in ahead)
 
     def _answers(self, last: int, *, whole: int = 0) -> list[Clause]:
         """The clauses after `last` that may be about it: the rest of its sentence, then `whole` ones and one clause."""
@@ -279,7 +275,7 @@ def _denied(phrase: _Phrase) -> bool:
     if quotes(before) and denied_after(after.partition('"')[2], nominal=True, at_once=True):
         said = before.rindex('"') + 1
         return not (adjacent(before[said:]) or denied_before(plain[said:], start - said, nominal=nominal))
-    if is_never_too_much(before, after) or (leaves_out(before) and denied_after(after, nominal=True)):
+    if leaves_out(before) and (denied_after(after, nominal=True) or harms(after)):
         return False
     return adjacent(before) or denied_before(plain, start, nominal=nominal) or denied_after(after, nominal=nominal)
 

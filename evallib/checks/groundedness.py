@@ -64,7 +64,7 @@ class Groundedness(TurnCheck):
     denied, or named because the question does; no result makes it real. An empty answer claims nothing, never passes.
     """
 
-    revision: ClassVar[int] = 6  # a claim about a condition ("while it is down, ...") is one
+    revision: ClassVar[int] = 7  # a denial that is called wrong takes nothing back
     check: Literal["groundedness"]
     evidence: Literal["turn", "conversation"] = "turn"
     vocabulary: Mapping[str, EntityKind] = Field(default_factory=dict)

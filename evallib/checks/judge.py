@@ -65,6 +65,8 @@ class Judge(Check):
     """Which model to ask; empty for the one the judge endpoint was opened with."""
     temperature: float = Field(default=0.0, ge=0, le=2)
     max_tokens: int = Field(default=512, ge=16)
+    max_chars: int = Field(default=100_000, ge=1_000, exclude_if=lambda value: value == 100_000)
+    """Characters of question, key, reference and answer that are shown at most; a verdict on more says so."""
     _material: CaseMaterial = PrivateAttr(default_factory=lambda: CaseMaterial({}))
 
     @model_validator(mode="after")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-__all__ = ["later"]
+__all__ = ["at_words", "later"]
 
 _ASKED = ("finditer", "fullmatch", "match", "search", "split", "sub", "pattern", "flags")
 
@@ -25,3 +25,8 @@ class _Later:
 def later(source: str, flags: int = 0) -> re.Pattern[str]:
     """The pattern, as `re.compile` gives it, but for when."""
     return cast("re.Pattern[str]", _Later(source, flags))
+
+
+def at_words(source: str) -> re.Pattern[str]:
+    """The pattern, tried only at the start and where a word or "n't" begins, not by each alternative at each letter."""
+    return later(rf"(?=\b\w|n't\b|^)(?:{source})")

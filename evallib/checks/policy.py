@@ -33,12 +33,13 @@ class Forbids(Check):
 
     Example: `{id: policy, check: forbids, phrases: [disable SELinux, reinstall], kinds: [promised_date]}`
 
-    A phrase is found in any case and inflection (disabling, disabled), as whole words, never inside a hyphenated one
-    (privileged is not in least-privileged). `by: anywhere` forbids it even where it is denied. `kinds` forbids what no
-    phrase can spell: `promised_date` is a concrete date by which something will be delivered.
+    A phrase is found in any case and inflection (disabling, disabled), as whole words, around whom or what it is done
+    to ("grant him admin rights", "run the shop as root"), never inside a hyphenated word (privileged is not in
+    least-privileged). `by: anywhere` forbids it even where it is denied. `kinds` forbids what no phrase can spell:
+    `promised_date` is a concrete date by which something will be delivered.
     """
 
-    revision: ClassVar[int] = 8  # advice is not denied by the harm it ends, nor by what makes it look drastic
+    revision: ClassVar[int] = 9  # what is given after all is no longer denied ("it is risky, but do it")
     check: Literal["forbids"]
     phrases: Texts = ()
     kinds: tuple[Literal["promised_date"], ...] = ()
@@ -101,6 +102,8 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
+_WHOM = "it|them|him|her|us|everyone|everybody|anyone|anybody"
+_PREPOSITIONS = "as|at|away|back|by|down|for|from|in|into|off|on|onto|out|over|through|to|up|with|without"
 _ARTICLES = ("the", "a", "an", "your", "our", "their", "my", "this", "that", "these", "those", "all", "any", "of")
 
 
@@ -108,12 +111,16 @@ _ARTICLES = ("the", "a", "an", "your", "our", "their", "my", "this", "that", "th
 def phrase_pattern(phrase: str) -> re.Pattern[str]:
     """Finds `phrase` in folded text: whole words in any inflection, blanks, quotes or an article between them.
 
-    An article inside the phrase may be another one, or none ("stop the pods" is in "stop all of your pods").
+    An article inside the phrase may be another one, or none ("stop the pods" is in "stop all of your pods"). After its
+    first word may stand whom it is done to, and before a preposition what: "run the container as root".
     """
     words = _words(phrase)
     # Bounded, so that no run of blanks makes the search slow.
     between = rf"[\s\"'`*_]{{1,60}}(?:(?:{'|'.join(_ARTICLES)})\s{{1,60}}[\"'`*_]{{0,9}}){{0,3}}"
-    body = between.join(_word(word) for word in words)
+    thing = rf"(?:{'|'.join(_ARTICLES)})(?:\s{{1,9}}[\w-]{{1,30}}){{1,3}}"
+    objects = f"{_WHOM}|{thing}" if words[1:] and words[1] in _PREPOSITIONS.split("|") else _WHOM
+    first, *more = map(_word, words)
+    body = f"{first}{between}(?:(?:{objects}){between})?{between.join(more)}" if more else first
     before = rf"(?<!{LETTER})(?<!{LETTER}[-_.])" if joins(words[0][0]) else r"(?<!\S)"
     after = rf"(?!{LETTER})(?![-_.]{LETTER})" if joins(words[-1][-1]) else r"(?=[\s\"'`*_),;:.!?\]]|$)"
     first = "".join({re.escape(form[0]) for form in inflections(words[0])})  # asked first: it rules out most places

@@ -9,7 +9,7 @@ from functools import lru_cache
 from evallib.checks.blocks import Clause
 from evallib.checks.clauses import Reading
 from evallib.checks.later import later
-from evallib.checks.negation import BLANK
+from evallib.checks.lexicon import BLANK
 
 __all__ = ["dates", "is_promise"]
 
