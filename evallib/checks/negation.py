@@ -107,7 +107,9 @@ _IDIOMS = at_words(
     rf"|{NEG}{_WORDS}{{0,30}}?\b(?:that|because|as if|as though|say|saying|claiming|mean|think"
     rf"|believe)\b{_WORDS}{{0,30}}?(?:{NEG}|\b(?:{BAD})(?= to\b))|{NEG}{_WORDS}{{0,30}}?\banything (?:but|except"
     rf"|besides|other than)\b|\b(?:{HEED_NOT}|forget|(?:{UNTRUE}|false|untrue|wrong|incorrect|mistaken) that"
-    rf"|(?:{BAD}) to (?:say|claim|think|believe))\b{_WORDS}{{0,60}}?{NEG}|\bno (?:problem|harm|risk|danger|doubt"
+    rf"|(?:{BAD}) to (?:say|claim|think|believe))\b{_WORDS}{{0,60}}?(?:{NEG}|\bagainst\b)"
+    rf"|{NEG}{_WORDS}{{0,60}}? lightly\b"
+    r"|\bno (?:problem|harm|risk|danger|doubt"
     r"|question|choice|option|alternative|way (?:around|out)|other|objections?|worr\w+|big deal|rule against"
     r"|law against|(?:extra |added )?(?:cost|charge)|need to worry)\b|\bnothing (?:wrong|bad|against|but"
     r"|other than)\b|\bnothing\b(?=.{0,40}\b(?:except|but|other than|unless)\b)"
@@ -116,7 +118,7 @@ _INVERTED = later(r"^\W*(?:and |so |but )?(?:\w+n't|why (?:\w+ ){0,2}?(?:not\b|\
 
 _MAY_BE_IDIOM = at_words(
     r"n't\b|\bn(?:ot|o|ever|othing|obody|one|either)\b|\bcannot\b|\bwh(?:y|ether)\b|\b(?:hardly|rarely|seldom"
-    r"|scarcely)\b|\b(?:do|ca|wo|should|would)nt\b|\bwithout\b|\b(?:impossible|hard|difficult|tricky|unable|unlikely"
+    r"|scarcely)\b|\b(?:do|ca|wo|should|would)nt\b|\b(?:without|against)\b|\b(?:impossible|hard|difficult|tricky|unable|unlikely"
     rf"|few)\b|\bto (?:{LEAVE_OUT})\b"
 )
 
