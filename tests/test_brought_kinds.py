@@ -1,4 +1,4 @@
-"""Check kinds that a user brings: no fault of theirs ends a run or spoils its records."""
+"""Check kinds that a user brings: no fault of theirs ends a run or spoils its records, and their source is known."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from evallib.cli import main
 from evallib.records import Sample, Turn, Verdict
+from evallib.rescoring.apply import rescore_run
 from evallib.rescoring.costs import Trial
 from evallib.scoring import score_samples
 from evallib.store import open_run
@@ -33,6 +34,9 @@ class Mine(Check):
     def judge(self, sample):
         %s
 """
+SAYS = 'return self.scored(sample, "Paris" in sample.answer, "looked for Paris")'
+SAYS_LYON = 'return self.scored(sample, "Lyon" in sample.answer, "looked for Lyon, not for Paris")'
+
 Bring = Callable[[str], None]
 
 
@@ -183,3 +187,74 @@ def test_the_cost_of_a_bad_rule_is_measured_all_the_same(bring: Bring) -> None:
     trial = Trial()
     trial.add(load_suite(Path()).bound, answers("a", "b"))
     assert [cost.check for cost in trial.costs()] == ["mine"]
+
+
+def test_the_source_of_a_rule_is_part_of_what_decides(bring: Bring) -> None:
+    bring(SAYS)
+    first = decides()
+    Path("house_rules.py").write_text(RULE % SAYS_LYON)
+    assert decides() == first, "what was imported is what judges"
+    bring(SAYS_LYON)
+    assert decides() != first
+    bring(SAYS)
+    assert decides() == first
+
+
+def test_the_source_of_what_a_rule_inherits_counts_and_so_does_a_step(
+    bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = set()
+    text = SUITE.replace('"Where?"', '"Where?", checks: [{id: early, check: "house_rules:Mine"}]')
+    Path("suite.yaml").write_text(text)
+    for body in (SAYS, SAYS_LYON):
+        Path("house_base.py").write_text(RULE % body)
+        monkeypatch.delitem(sys.modules, "house_base", raising=False)
+        bring("import house_base\n\n\nclass Mine(house_base.Mine):\n    pass\n")
+        known |= {bound.decides for bound in load_suite(Path()).bound["c-1"]}
+    assert len(known) == 4
+
+
+def test_runs_of_two_versions_of_a_rule_are_neither_compared_nor_pooled(
+    bring: Bring, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bring(SAYS)
+    ran("a")
+    bring(SAYS_LYON)
+    ran("b")
+    capsys.readouterr()
+    assert main(["compare", "a", "b"]) == 2
+    assert "check 'mine' of case 'c-1' was judged by other criteria, or by another version" in capsys.readouterr().err
+    assert main(["metrics", "a", "b"]) == 2
+    assert "by another version of its kind" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seen_before", [False, True])
+def test_a_rescoring_computes_anew_what_another_version_of_a_rule_said(bring: Bring, seen_before: bool) -> None:
+    bring(SAYS)
+    ran("a")
+    bring(SAYS_LYON)
+    run = open_run("a", Path("data"))
+    assert not seen_before or run.suite  # as in a notebook that looked at the run before
+    given = rescore_run(run, load_suite(Path()), None)
+    assert (given.recomputed, given.carried, given.outdated) == (1, 0, () if seen_before else ("mine",))
+    assert [flip.after for flip in given.flips] == ["fail"]
+    bring(SAYS)
+    given = rescore_run(open_run("a", Path("data")), load_suite(Path()), None)
+    assert (given.recomputed, given.carried, given.outdated) == (0, 1, ())
+
+
+def test_a_run_is_read_where_its_rule_is_gone_and_the_remedy_is_told_where_it_is_needed(
+    bring: Bring, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bring(SAYS)
+    ran("a")
+    bring(SAYS)
+    Path("house_rules.py").unlink()
+    for command in (["show", "a"], ["metrics", "a"], ["verify", "a"]):
+        assert main(command) == 0
+    capsys.readouterr()
+    assert main(["validate", "."]) == 2
+    error = capsys.readouterr().err
+    assert "cannot be imported: No module named 'house_rules'; " in error
+    assert "PYTHONPATH=" in error
+    assert error.count("\n") == 1

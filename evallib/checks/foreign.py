@@ -1,14 +1,16 @@
-"""Checks of other packages: asked so that no fault of theirs ends a run or spoils it.
+"""Checks of other packages: known by their source, and asked so that no fault of theirs ends a run or spoils it.
 
 A stored suite is read without importing them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +22,7 @@ from evallib.checks.code_worker import raised
 from evallib.errors import InputError
 from evallib.records import Sample, Verdict, storable
 
-__all__ = ["Foreign", "verdicts_by"]
+__all__ = ["Foreign", "sources", "verdicts_by"]
 
 _NOT_BROUGHT = {"evallib", "pydantic", *sys.stdlib_module_names}
 _MOST = 2**31
@@ -37,6 +39,16 @@ class Foreign(Check):
         raise InputError(
             f"check {self.id!r} is of kind {self.check!r}, which a stored suite never imports; name a suite"
         )
+
+
+@cache
+def sources(kind: type[Check]) -> tuple[str, ...]:
+    """SHA-256 of the files in which a kind of another package, and what it inherits, are written; else nothing.
+
+    Taken once, when the kind is first met: a file that is edited afterwards is not the code that runs.
+    """
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in _modules(kind))
+    return tuple(hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if file and Path(file).is_file())
 
 
 def _modules(kind: type[Check]) -> list[str]:
