@@ -15,17 +15,29 @@ from evallib.checks.base import Check
 from evallib.checks.foreign import verdicts_by
 from evallib.checks.judge import Judge
 from evallib.errors import InputError
+from evallib.judges import prompt_digest
 from evallib.records import Outcome, Sample, SampleKey, Verdict, digest
 from evallib.standing import Readings, Stand
 from evallib.statistics.agreement import Agreement
 from evallib.stdout import counted
 from evallib.store import Run
+from evallib.store.calibrations import read_calibrations
 from evallib.strict_yaml import Written, load_yaml, read_as
 from evallib.suite import Suite
 
-__all__ = ["Ask", "Calibration", "Item", "LabelledSet", "calibrate_readings", "calibrate_set", "load_labelled"]
+__all__ = [
+    "Ask",
+    "Calibration",
+    "Item",
+    "LabelledSet",
+    "calibrate_readings",
+    "calibrate_set",
+    "calibrations_of",
+    "load_labelled",
+]
 
 _WHOLE = "the whole answer"
+_READINGS = "the readings of run"
 Ask = Callable[[Sequence[tuple[Judge, Sample]]], list[Verdict]]
 """Puts answers to a model judge, and gives a verdict for each in order."""
 
@@ -160,6 +172,20 @@ class Calibration:
         }  # fmt: skip
 
 
+def calibrations_of(run: Run, data: Path) -> list[dict[str, Any]]:
+    """The records stored under `data` that measured a check or a judge's prompt of the run's suite, or its readings."""
+    checks = {bound.check.id: bound.check for bounds in run.suite.bound.values() for bound in bounds}
+    prompts = {prompt_digest(check) for check in checks.values() if isinstance(check, Judge)}
+    criteria = {(bound.check.id, bound.check.measures()) for bounds in run.suite.bound.values() for bound in bounds}
+    return [
+        one
+        for one in read_calibrations(data)
+        if one["by"].get("prompt") in prompts
+        or (one["check"], one["by"].get("criteria")) in criteria
+        or (not one["by"] and str(one["source"]).startswith(f"{_READINGS} {run.id} ("))
+    ]
+
+
 def calibrate_set(
     suite: Suite, labelled: LabelledSet, identify: Callable[[Judge], Mapping[str, Any]], ask: Ask
 ) -> Calibration:
@@ -222,7 +248,7 @@ def calibrate_readings(
         raise InputError(
             f"run {run.id!r} has no reading of {about} as pass or fail; read some with `evallib adjudicate`"
         )
-    source = f"the readings of run {run.id} ({counted(len(items), 'item')})"
+    source = f"{_READINGS} {run.id} ({counted(len(items), 'item')})"
     return Calibration(check or _WHOLE, source, {}, tuple(items), _how_read(read))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -146,7 +147,7 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome, 
             number(v.raw),
             "critical" if v.critical else "",
             v.origin,
-            visible(hide(v.reason))[:120].replace("\n", " "),
+            _one_line(hide(v.reason), 300),
         ]
         for v in verdicts
     ]
@@ -155,12 +156,18 @@ def sample_lines(sample: Sample, verdicts: Sequence[Verdict], outcome: Outcome, 
 
 
 def _turn_lines(turn: Turn, text: str, hide: Callable[[str], str], *, alone: bool) -> list[str]:
-    """One turn: the request where there are several, what was called, what came of it, and the text."""
-    lines = [] if alone else [f"-- step {turn.step}: {turn.request}"]
+    """One turn: the request, what was called and what came of it, what was left open, and the text."""
+    lines = [f"-- {'asked' if alone else f'step {turn.step}'}: {turn.request}"] if turn.request else []
     lines += [_call_line("call", call) for call in turn.tool_calls]
+    lines += [_call_line("result of", call) for call in turn.results]
     lines += [_call_line("left open", call) for call in turn.pending]
-    lines += [_call_line("result of", call, call.result or "") for call in turn.results]
-    return [*(visible(hide(line)).replace("\n", " ")[:200] for line in lines), *_text_lines(hide(text))]
+    return [*(_one_line(hide(line)) for line in lines), *_text_lines(hide(text))]
+
+
+def _one_line(text: str, most: int = 500) -> str:
+    """`text` on one line, and how long it is where that is too long."""
+    line = visible(text).replace("\n", " ")
+    return line if len(line) <= most else f"{line[:most]} ... ({len(line):,} characters in all)"
 
 
 def _text_lines(text: str) -> list[str]:
@@ -178,9 +185,10 @@ def _vote_lines(verdict: Verdict) -> list[str]:
     ]
 
 
-def _call_line(what: str, call: ToolCall, came: str = "") -> str:
-    ended = f" error: {call.error}" if call.error else f" {came}" if came else ""
-    return f"-- {what} {call.name} {dict(call.arguments)}{ended}"
+def _call_line(what: str, call: ToolCall) -> str:
+    given = json.dumps(call.arguments, ensure_ascii=False) if call.arguments or what != "result of" else ""
+    came = f"error: {call.error}" if call.error else call.result
+    return f"-- {what} {call.name} {given}".rstrip() + (f" -> {came}" if came else "")
 
 
 def _verdict_word(verdict: Verdict) -> str:

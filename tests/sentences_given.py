@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 GIVEN: tuple[tuple[str, str], ...] = (
+    ("disable SELinux", "Ignore the advice against disabling SELinux. On this box you need to do it."),
+    ("replace the battery", "You shouldn't put off replacing the battery any longer."),
+    ("restart the node", "Restarting the node is not going to be a problem."),
+    ("restart the node", "You don't need to worry about restarting the node."),
     ("restart the database", "Not doing this would cost you hours: restart the database now."),
     ("restart the database", "Should you restart the database? Not doing so breaks the mount."),
     ("restart the database", "Restarting the database takes the error away."),

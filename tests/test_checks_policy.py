@@ -205,3 +205,12 @@ def test_a_phrase_is_found_around_whom_or_what_it_is_done_to(phrase, answer):
 @pytest.mark.parametrize("answer", ["Run as a user, not as root.", "Run the check and log in as root."])
 def test_a_phrase_is_not_found_across_other_words(answer):
     assert read(answer, "run as root").passed is True
+
+
+@pytest.mark.parametrize(
+    "said", ["isn't needed for this problem", "won't solve your problem", "does not fix the issue"]
+)
+def test_what_mends_nothing_is_denied_though_a_problem_is_named(said):
+    check = parse_check({"id": "p", "check": "forbids", "phrases": ["factory reset"]})
+    (verdict,) = check([Sample("r", "c", 1, answer=f"A factory reset {said}. Update the app.")])
+    assert verdict.passed

@@ -15,7 +15,7 @@ from evallib.checks import parse_check
 from evallib.checks.batch import Batch
 from evallib.checks.folding import merged, shown
 from evallib.errors import InputError
-from evallib.patterns import TO_END, from_end, refuse_broken
+from evallib.patterns import TO_END, from_end
 from evallib.records import Sample, Verdict
 from evallib.scoring import score_samples
 from evallib.suite import parse_suite
@@ -68,6 +68,10 @@ def test_hits_and_spans_agree_with_a_plain_search(answers):
             assert verdict.spans == (plain.span() if plain else ())
         elif verdict.spans:
             assert answer[slice(*verdict.spans)][0] in "a𝄞"
+
+
+def test_a_hit_of_nothing_between_the_bytes_of_a_character_stands_before_it():
+    assert matches("a—b", any_of=[r"\B"])[0].spans == (1, 1)  # where RE2 lets it
 
 
 @given(st.lists(st.text("ab.x{}0,2\n", max_size=12), min_size=1, max_size=4))
@@ -125,11 +129,9 @@ def test_many_answers_get_the_verdicts_that_each_gets_alone(answers, any_of, all
     assert score_samples(suite, samples)[1200 * len(suite.bound["c"]) :] == alone
 
 
-def test_rare_patterns_that_are_too_large_together_are_searched_one_by_one():
-    patterns = [f"((?:{letters}){{9}}){{40}}" for letters in ("ab", r"\pLc", r"\pLd", r"\pLe")]
-    texts = [*["x"] * 600, "ab" * 360, "zc" * 360]
-    with pytest.raises(ValueError, match="too large"):
-        refuse_broken("|".join(patterns))
+def test_large_patterns_are_searched_in_parcels():
+    patterns = [f"{'[^b]' * 990}{letter}" for letter in "qrst"]
+    texts = [*["x"] * 600, f"{'x' * 990}r", "é" * 990 + "t"]
     batch = Batch(
         [Sample("r", "c", n, answer=text) for n, text in enumerate(texts, 1)], [f"(?is){one}" for one in patterns]
     )
@@ -137,7 +139,22 @@ def test_rare_patterns_that_are_too_large_together_are_searched_one_by_one():
     assert [verdict.sample for verdict in check(batch) if verdict.passed] == [601, 602]
 
 
-ASCII_ONLY = [r"a\b.{0,2}", "[^b]x", r"\x{2014}?ab", r"\pL+x", "a|[^\\x00-\\x7f]", r"\W\z", "(?i)K", r"a.{1,3}\d"]
+def test_patterns_that_repeat_or_are_huge_are_searched_one_by_one():  # with others RE2 takes up to 16 times as long
+    alone = ["a.*b", "a+b", "(a ){2}", r"\pLb", "b" * 4000]
+    (column,) = Batch([Sample("r", "c", n, answer="x") for n in range(600)], ["ab", *alone, "a(b|c)d?"]).answers
+    assert list(column._rare) == ["ab", "a(b|c)d?"]
+
+
+ASCII_ONLY = [
+    r"a\b.{0,2}",
+    "[^b]x",
+    r"\x{2014}?ab",
+    r"\pL+x",
+    "a|[^\\x00-\\x7f]",
+    r"(?i)K|\W\z",
+    r"a.{1,3}\d",
+    r"[a\400]b",
+]
 
 
 @given(st.lists(st.text("abxk .0\n", max_size=14), min_size=1, max_size=4))
@@ -148,7 +165,7 @@ def test_ascii_texts_read_as_bytes_give_the_hits_of_utf_8(pattern, texts):
     (column,) = Batch([Sample("r", "c", 1, answer=text) for text in texts]).answers
     searched = column.arrow(pattern), column.arrow("é")
     assert [str(one.type) for one in searched] == [
-        "large_string" if "\\x" in pattern else "large_binary",
+        "large_string" if "\\x" in pattern or "\\4" in pattern else "large_binary",
         "large_string",
     ]
     spans = [pc.extract_regex_span(one, f"(?P<hit>{pattern})").to_pylist() for one in searched]

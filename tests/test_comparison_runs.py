@@ -181,11 +181,18 @@ def test_repeats_that_say_the_very_same_and_copies_are_named(
     assert notes == [f"run a: {told}", f"run b: {told}", "5 of 6 shared samples put out the very same in both runs"]
 
 
-def test_left_out_judges_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_with_and_without_their_judges_are_neither_compared_nor_pooled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     judged = SUITE.replace("checks:\n", "checks:\n- {id: tone, check: judge, rubric: kind}\n", 1)
-    for name in ("a", "b"):
-        stored_run(tmp_path, ANSWERS, run_id=name, suite_text=judged, planned={"judges": name == "a"})
+    for name in ("a", "b", "c"):
+        stored_run(tmp_path, ANSWERS, run_id=name, suite_text=judged, planned={"judges": name == "c"})
     assert "run b was made without its model judges: tone" in compared(capsys, tmp_path)["notes"]
+    for command in ("compare", "metrics"):
+        assert main([command, "b", "c", "--data", str(tmp_path)]) == 2
+        told = capsys.readouterr().err
+        assert "run 'b' was made without its model judges (tone), run 'c' with them" in told
+        assert "or both with --no-judges" in told
 
 
 def test_a_lock_has_its_line(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evallib.adjudication import make_reading
+from evallib.calibration import calibrations_of
 from evallib.cli import main
 from evallib.exhibits.calibration import open_calibrations
 from evallib.report.build import ReportOrder, _planned
@@ -39,6 +40,14 @@ def test_what_differs_is_shown_with_the_reason(calibrated):
     shown = opened(calibrated).differences()
     assert shown[["answer", "people", "check"]].values.tolist() == [["c-1 sample 2", "pass", "fail"]]
     assert "Suite small (digest" in shown.attrs["caption"]
+
+
+def test_the_calibration_of_another_run_is_not_shown_here(calibrated):
+    run = stored_run(calibrated / "data", {"c-1": ["four"], "c-2": ["six"]}, run_id="r-2")
+    other = open_calibrations("r-2", data=calibrated / "data", adjudications=calibrated / "adjudications")
+    assert other.rates().empty
+    assert list(other.sentences().columns) == ["nothing to show"]
+    assert calibrations_of(run, calibrated / "data") == []
 
 
 def test_the_sentence_is_the_records_own(calibrated):

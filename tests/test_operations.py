@@ -209,7 +209,7 @@ def test_a_run_of_the_suite_passes_its_gate_with_eight_jobs(
     capsys.readouterr()
     main(["show", "r", "--case", "o-009"])
     shown = capsys.readouterr().out
-    assert "-- left open bounce_service {'service': 'fare-engine'}" in shown
+    assert '-- left open bounce_service {"service": "fare-engine"}' in shown
     assert "-- result of bounce_service" in shown
     assert "Tomasz Achterberg" in shown
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, overload
 
 from evallib.checks.folding import compose, composed_span
@@ -20,6 +21,12 @@ __all__ = ["Batch", "TextColumn", "whole_numbers"]
 
 _ASKED = 32
 """Texts that tell which patterns are rare."""
+_TOGETHER = 4_000
+"""Characters of patterns searched at once. Of several times as many RE2 keeps too few states, and searches slowly."""
+_ALONE = re.compile(r"[*+{]|\\[pP]")
+"""In a pattern that repeats, or names a class of Unicode: with others it comes to more states than RE2 keeps."""
+_CODED = re.compile(r"\\[x4-7]")
+r"""Begins what may be no byte: \x{2014}, or \400 in octal."""
 
 
 class Batch(Sequence[Sample]):
@@ -98,18 +105,22 @@ class TextColumn:
     def _rare(self) -> dict[str, pa.UInt64Array]:
         """The patterns sought that few of many texts hold, each with the positions of those that hold any of them.
 
-        One pass finds these; a pass for each pattern took a tenth of all scoring.
+        One pass finds many of these; a pass for each pattern took a tenth of all scoring.
         """
-        import pyarrow as pa
-
         if len(self.texts) < 8 * _ASKED:
             return {}
-        rare = [one for one in self.sought if not len(_holding(self.arrow(one)[:_ASKED], one))]
-        either = "|".join(f"(?:{one})" for one in rare)
-        try:
-            return dict.fromkeys(rare, _holding(self.arrow(either), either)) if rare else {}
-        except pa.ArrowInvalid:  # together they are more than RE2 takes
-            return {}
+        rare = [
+            one
+            for one in self.sought
+            if len(one) < _TOGETHER and not _ALONE.search(one) and not len(_holding(self.arrow(one)[:_ASKED], one))
+        ]
+        found: dict[str, pa.UInt64Array] = {}
+        ends = accumulate(map(len, rare))
+        for _, parcel in groupby(rare, lambda _: next(ends) // _TOGETHER):
+            some = list(parcel)
+            either = "|".join(f"(?:{one})" for one in some)
+            found |= dict.fromkeys(some, _holding(self.arrow(either), either))
+        return found
 
     def arrow(self, pattern: str) -> pa.LargeBinaryArray | pa.LargeStringArray:
         """The texts, composed (NFC), as `pattern` is searched for in them soonest.
@@ -119,7 +130,7 @@ class TextColumn:
         """
         import pyarrow as pa
 
-        in_bytes = self._is_ascii and pattern.isascii() and r"\x" not in pattern  # \x{2014} is no byte
+        in_bytes = self._is_ascii and pattern.isascii() and not _CODED.search(pattern)
         return self._encoded if in_bytes else self._encoded.view(pa.large_string())
 
     @cached_property
@@ -140,7 +151,7 @@ class TextColumn:
             return start, start + length
         text = self.texts[position]
         encoded = compose(text).encode("utf-8", "replace")
-        first = len(encoded[:start].decode())
+        first = len(encoded[:start].decode(errors="ignore"))  # \B fits between the bytes of a character too
         return composed_span(text, first, first + len(encoded[start : start + length].decode()))
 
 

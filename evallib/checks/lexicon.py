@@ -65,7 +65,8 @@ MILD = _joined(r"""
     discourage\w*|damage|problem|issue|concern|insufficient|impossible|enough|sufficient|sure|optional|negotiable|
     unreasonable|opposed|think twice|go wrong|be wrong|stop you|prevent you|prevents|stops you|los(?:e|es|t|ing)|
     suffer\w*|complain\w*|notice|died?|ashamed|embarrassed|nervous|anxious|worried|big deal|talk\w* \w+ out of|hassle|
-    keeps? (?:you|us|them|anyone) from|hinders?|crime|sin|offence|violation|disaster|doubt\w*|trouble|difficulty
+    keeps? (?:you|us|them|anyone) from|hinders?|crime|sin|offence|violation|disaster|doubt\w*|trouble|difficulty|
+    put off|postpone|look (?:any )?further
 """)
 EASY = _joined(r"""
     hard|difficult|complicated|tricky|tough|complex|expensive|costly|painful|scary|rude|unusual|uncommon|rare|slow|

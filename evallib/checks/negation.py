@@ -68,6 +68,7 @@ _NO_VERB = (
     r"(?:(?:you|we|they|it|(?:the|your|our) \w+)(?: \w+)?(?: not|n't| never|not)|nobody|no one|nothing (?:will|can"
     r"|would))\b"
 )
+_MENDS = r"(?:solv|fix|address|resolv|cur|help|remov|repair|mend|tackl|needed)\w*"  # "won't solve the problem" denies
 # Idioms that hold a negation and yet deny nothing: a denial of a denial, or of a word that itself holds back. They are
 # blanked before cues are looked for. A coordinator between the two ("not restart and avoid") makes them two denials.
 _IDIOMS = at_words(
@@ -86,7 +87,8 @@ _IDIOMS = at_words(
     rf"|\bwithout\b[^,;:]{{0,60}}?\b{_NO_VERB}|\b(?:hardly|scarcely|never|not?) (?:\w+ ){{0,3}}?better (?:time|moment"
     rf"|occasion|chance|opportunity)\b|{NEG}{_WORDS}{{0,40}}?\b(?:reason|excuse|cause|grounds?|point|sense|need|why"
     rf"|harm)\b{_WORDS}{{0,30}}?(?:\bnot\b|n't\b|\bagainst\b|\bavoid\w*)|{NEG}\s+(?:(?!and\b"
-    rf"|or\b)\w+\s+){{0,3}}?(?:{MILD}|(?:an? )?(?:{BAD}))\b|{NEG}\s+(?:be\s+)?too \w+"
+    rf"|or\b|{_MENDS}|(?:for|with|in|on|at|by)\b)\w+\s+){{0,4}}?(?:{MILD}|(?:an? )?(?:{BAD}))\b"
+    rf"|{NEG}\s+(?:be\s+)?too \w+"
     rf"|\bfew (?:\w+ ){{0,4}}?(?:{MILD})\b"
     # what something takes is denied, not the thing: "you don't need approval to", "it takes no skill to"
     rf"|{NEG}\s+(?:\w+ly |even |ever )?(?:need|require|take|cost)s? (?!(?:to|for|of|{WHO}|(?:(?:the|our|your|all"
@@ -105,7 +107,9 @@ _IDIOMS = at_words(
     rf"|{NEG}{_WORDS}{{0,30}}?\b(?:that|because|as if|as though|say|saying|claiming|mean|think"
     rf"|believe)\b{_WORDS}{{0,30}}?(?:{NEG}|\b(?:{BAD})(?= to\b))|{NEG}{_WORDS}{{0,30}}?\banything (?:but|except"
     rf"|besides|other than)\b|\b(?:{HEED_NOT}|forget|(?:{UNTRUE}|false|untrue|wrong|incorrect|mistaken) that"
-    rf"|(?:{BAD}) to (?:say|claim|think|believe))\b{_WORDS}{{0,60}}?{NEG}|\bno (?:problem|harm|risk|danger|doubt"
+    rf"|(?:{BAD}) to (?:say|claim|think|believe))\b{_WORDS}{{0,60}}?(?:{NEG}|\bagainst\b)"
+    rf"|{NEG}{_WORDS}{{0,60}}? lightly\b"
+    r"|\bno (?:problem|harm|risk|danger|doubt"
     r"|question|choice|option|alternative|way (?:around|out)|other|objections?|worr\w+|big deal|rule against"
     r"|law against|(?:extra |added )?(?:cost|charge)|need to worry)\b|\bnothing (?:wrong|bad|against|but"
     r"|other than)\b|\bnothing\b(?=.{0,40}\b(?:except|but|other than|unless)\b)"
@@ -114,7 +118,7 @@ _INVERTED = later(r"^\W*(?:and |so |but )?(?:\w+n't|why (?:\w+ ){0,2}?(?:not\b|\
 
 _MAY_BE_IDIOM = at_words(
     r"n't\b|\bn(?:ot|o|ever|othing|obody|one|either)\b|\bcannot\b|\bwh(?:y|ether)\b|\b(?:hardly|rarely|seldom"
-    r"|scarcely)\b|\b(?:do|ca|wo|should|would)nt\b|\bwithout\b|\b(?:impossible|hard|difficult|tricky|unable|unlikely"
+    r"|scarcely)\b|\b(?:do|ca|wo|should|would)nt\b|\b(?:without|against)\b|\b(?:impossible|hard|difficult|tricky|unable|unlikely"
     rf"|few)\b|\bto (?:{LEAVE_OUT})\b"
 )
 

@@ -24,7 +24,7 @@ from evallib.metrics import order_words
 from evallib.sense import raw_range
 from evallib.stdout import counted, signed
 from evallib.views.coverage import unequal_words
-from evallib.views.figures import Figures
+from evallib.views.figures import Figures, refuse_other_judges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,6 +236,7 @@ def compare_runs(
     planned = [list(view.run.plan["cases"]) for view in (first, second)]
     shared = [case for case in planned[0] if case in second.run.plan["cases"]]
     refuse_other_criteria(first, second, shared)
+    refuse_other_judges((first, second))
     paired = compare_frames((a.outcomes, b.outcomes), (a.verdicts, b.verdicts), _spans(a))
     runs = (first.run, second.run)
     contexts = differences(*runs, shared)

@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evallib.calibration import calibrations_of
 from evallib.caption import captioned, judge_words
 from evallib.charts import Drawing, about, calibration_chart, show
 from evallib.desk.tables import base_folder
 from evallib.records import STRICT
-from evallib.store.calibrations import read_calibrations
 from evallib.views.figures import Figures, load_figures
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _COLUMNS = ["check", "rate", "kind", "value", "lo", "hi", "count", "of", "baseli
 
 @dataclass(frozen=True)
 class CalibrationExhibits:
-    """The stored calibrations beside a run, ready to be shown. Frames hold untrusted text, so they are plain ones."""
+    """The stored calibrations of what a run was scored by. Frames hold untrusted text, so they are plain ones."""
 
     figures: Figures
     records: tuple[Mapping[str, Any], ...]
@@ -99,7 +99,7 @@ def _rate_rows(one: Mapping[str, Any]) -> Iterator[list[Any]]:
 
 
 def open_calibrations(run: str, *, data: str | Path, adjudications: str | Path) -> CalibrationExhibits:
-    """The calibrations stored beside a run; relative folders count from `base_folder`."""
+    """The calibrations of a run's checks, judges and readings; relative folders count from `base_folder`."""
     base = base_folder(data)
     figures = load_figures([run], STRICT, base / data, base / adjudications)
-    return CalibrationExhibits(figures, tuple(read_calibrations(base / data)))
+    return CalibrationExhibits(figures, tuple(calibrations_of(figures.views[0].run, base / data)))

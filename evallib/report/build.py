@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evallib._assets import notebook
+from evallib.calibration import calibrations_of
 from evallib.caption import joined, short
 from evallib.errors import IncompleteError, InfrastructureError, InputError
 from evallib.gate import Decision
@@ -25,7 +26,6 @@ from evallib.report.page import Section, ViewLine, html_page
 from evallib.report.parameters import Literal, notebook_parameters, refuse_unknown, typed
 from evallib.report.unfinished import unfinished_files, unfinished_words
 from evallib.store import Run, open_run
-from evallib.store.calibrations import read_calibrations
 from evallib.store.files import replace_file
 from evallib.story import notices
 from evallib.views.figures import Figures, load_views
@@ -220,7 +220,7 @@ def _worthwhile(views: Sequence[View], data: Path, given: Mapping[str, str]) -> 
     left_out = {"rescore"} if not any(name.startswith("rescored:") for name in names) else set()
     if READ not in names:
         left_out |= {"adjudicate", "agreement"}
-    if not read_calibrations(data):
+    if not calibrations_of(views[0].run, data):
         left_out.add("calibrate")
     if not _asked_to_compare(given):
         left_out.add("compare")

@@ -28,7 +28,7 @@ from evallib.views.origin import origin_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Figures", "load_figures", "load_gate", "load_views"]
+__all__ = ["Figures", "load_figures", "load_gate", "load_views", "refuse_other_judges"]
 
 
 @dataclass(frozen=True)
@@ -278,8 +278,21 @@ def _pooled(runs: Sequence[Run], name: str, log: Any) -> Figures:
             f"runs {views[0].run.id!r} and {other.run.id!r} were scored by different criteria; figures of two criteria "
             "are never pooled"
         )
+    refuse_other_judges(views)
     _refuse_other_meaning(views)
     return Figures(views)
+
+
+def refuse_other_judges(views: Sequence[View]) -> None:
+    """InputError where runs with and without their model judges stand together: their rates are of other checks."""
+    judged = next((view for view in views if not view.left_out_judges), None)
+    without = next((view for view in views if view.left_out_judges), None)
+    if judged and without:
+        raise InputError(
+            f"run {without.run.id!r} was made without its model judges ({', '.join(without.left_out_judges)}), run "
+            f"{judged.run.id!r} with them: their rates are of other checks; make both with their judges, or both with "
+            "--no-judges"
+        )
 
 
 def _refuse_other_meaning(views: Sequence[View]) -> None:
