@@ -12,6 +12,7 @@ from pydantic import Field
 
 from evallib.case import Id
 from evallib.checks.base import Check
+from evallib.checks.foreign import verdicts_by
 from evallib.checks.judge import Judge
 from evallib.errors import InputError
 from evallib.judges import prompt_digest
@@ -216,7 +217,7 @@ def _verdicts(checks: Sequence[Check], samples: Sequence[Sample], ask: Ask) -> l
         return ask(judged)
     if judged or not all(check.computable for check in checks):
         raise InputError(f"check {checks[0].id!r} cannot be computed for every answer of the set; name another check")
-    return [check([sample])[0] for check, sample in zip(checks, samples, strict=True)]
+    return [verdicts_by(check, [sample])[0] for check, sample in zip(checks, samples, strict=True)]
 
 
 def calibrate_readings(

@@ -13,7 +13,8 @@ from evallib.checks.base import Check
 from evallib.checks.batch import Batch
 from evallib.checks.code import outlived
 from evallib.checks.extraction import spoken
-from evallib.checks.turns import OverSteps, lowest
+from evallib.checks.foreign import verdicts_by
+from evallib.checks.turns import lowest, parts_of
 from evallib.records import ERROR_STATUSES, Outcome, Sample, SampleKey, Verdict
 from evallib.suite import BoundCheck, Suite
 
@@ -68,7 +69,7 @@ def score_samples(
     for checks, alike in together.values():
         shared = Batch(alike, (pattern for check in checks for pattern in check.sought()))
         for check in checks:
-            found += check(shared)
+            found += verdicts_by(check, shared)
     return sort_verdicts(suite, found)
 
 
@@ -181,5 +182,5 @@ def probe_failures(suite: Suite, endless: Collection[str] = ()) -> list[str]:
 
 def _on_probe(check: Check, sample: Sample) -> Verdict:
     """The verdict of a check on a probe, which is the answer to a step: of a check of steps the lowest part."""
-    parts = [part for _, part in check.parts] if isinstance(check, OverSteps) else [check]
-    return lowest([verdict for part in parts for verdict in part([sample])], [""] * len(parts))
+    parts = parts_of(check)
+    return lowest([verdict for part in parts for verdict in verdicts_by(part, [sample])], [""] * len(parts))

@@ -15,7 +15,9 @@ from evallib.case import Case, Id, Step, is_default, material_of, over_steps
 from evallib.checks import CheckField
 from evallib.checks.base import Check
 from evallib.checks.expected import domain_problems
+from evallib.checks.foreign import sources
 from evallib.checks.judge import Judge
+from evallib.checks.turns import parts_of
 from evallib.domain import Domain, EntityKind, Tool
 from evallib.errors import InputError
 from evallib.gate import Gate
@@ -139,7 +141,11 @@ class Suite(Written):
     def _bind(self, check: Check, case: Case) -> BoundCheck:
         domain = replace(self.domain, approvals=case.approvals)
         concrete = check.bind(case.key).in_domain(domain).within(self.deadlines.check_s)
-        seen: list[object] = [concrete.criteria(), self.pass_rule]
+        seen = [
+            concrete.criteria(),
+            self.pass_rule,
+            *(one for part in parts_of(concrete) for one in sources(type(part))),
+        ]
         if isinstance(concrete, Judge):
             concrete = concrete.facing(material_of(case))
             seen.append(concrete.shows())

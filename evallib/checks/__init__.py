@@ -3,8 +3,8 @@
 `base` says what a check is; `text`, `facts`, `answers`, `choice`, `refusal`, `schema`, `policy`, `secrets`, `tools`,
 `process` hold the computable kinds; `trajectory`, `confirmation`, `authority`, `tool_result`, `safety`, `groundedness`
 read turns, with `calls`, `responses`, `ledger`, `exposure`, `evidence`, `vocabulary` below them; `code` runs lines of
-Python that stand in the suite; `judge` is answered by a model; `recorded` can only be carried over; `foreign` stands in
-for kinds of other packages where a suite is only read.
+Python that stand in the suite; `judge` is answered by a model; `recorded` can only be carried over; `foreign` asks
+kinds of other packages, and stands in for them where a suite is only read.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ KINDS: dict[str, type[Check]] = {
     "trajectory": Trajectory,
 }
 """Check kind, as written under `check:`, to its class."""
+_REMEDY = "; run evallib where Python finds it, as with PYTHONPATH=. in the folder that holds it, or install it"
 
 
 def check_class(kind: str, *, imports: bool = True) -> type[Check]:
@@ -84,7 +85,8 @@ def check_class(kind: str, *, imports: bool = True) -> type[Check]:
         try:
             found = getattr(import_module(module), name)
         except Exception as error:  # whatever a module of someone else raises while it is imported
-            raise ValueError(f"check kind {kind!r} cannot be imported: {error}") from error
+            remedy = _REMEDY if isinstance(error, ModuleNotFoundError) else ""
+            raise ValueError(f"check kind {kind!r} cannot be imported: {error}{remedy}") from error
         if isinstance(found, type) and issubclass(found, Check):
             return found
         raise ValueError(f"check kind {kind!r} is no subclass of evallib.checks.base.Check")

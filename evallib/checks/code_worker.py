@@ -28,7 +28,7 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
-__all__ = ["HEADER", "compiled", "main"]
+__all__ = ["HEADER", "compiled", "main", "raised"]
 
 HEADER = struct.Struct(">IIId")
 """Of a frame: its number, the lengths of code and JSON in bytes, and the seconds it may take."""
@@ -331,16 +331,21 @@ def _listed(keys: Any) -> str:
 
 def _told(error: BaseException, code: str) -> str:
     """The exception, and the line of the code that raised it."""
-    try:
-        said = " ".join(str(error).split())[:500]
-    except Exception:  # noqa: BLE001  # an exception of the code's own may fail to be text, too
-        said = ""
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == _NAME]
     where = ""
     if lines and lines[-1]:
         source = code.splitlines()[lines[-1] - 1 :][:1]
         where = f" (line {lines[-1]} of the code: {''.join(source).strip()[:120]})"
-    return f"raised {type(error).__name__}" + (f": {said}" if said else "") + where
+    return raised(error) + where
+
+
+def raised(error: BaseException) -> str:
+    """The exception in words, whatever it is."""
+    try:
+        said = " ".join(str(error).split())[:500]
+    except Exception:  # noqa: BLE001  # an exception of the code's own may fail to be text, too
+        said = ""
+    return f"raised {type(error).__name__}" + (f": {said}" if said else "")
 
 
 if __name__ == "__main__":

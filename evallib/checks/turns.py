@@ -8,10 +8,11 @@ from typing import Any, Literal
 from pydantic import SerializeAsAny
 
 from evallib.checks.base import Check
+from evallib.checks.foreign import verdicts_by
 from evallib.domain import Domain
 from evallib.records import Sample, Turn, Verdict
 
-__all__ = ["OverSteps", "TurnCheck", "lowest"]
+__all__ = ["OverSteps", "TurnCheck", "lowest", "parts_of"]
 
 
 class TurnCheck(Check):
@@ -50,7 +51,7 @@ class OverSteps(Check):
     def _at(self, step: int, check: Check, samples: Sequence[Sample]) -> list[Verdict]:
         turns = [next((turn for turn in sample.turns if turn.step == step), None) for sample in samples]
         there = [sample.at(turn) for sample, turn in zip(samples, turns, strict=True) if turn]
-        judged = iter(check(there) if there else ())
+        judged = iter(verdicts_by(check, there) if there else ())
         return [
             self._as_own(next(judged), last=turn is sample.turns[-1])
             if turn
@@ -73,6 +74,11 @@ class OverSteps(Check):
     def within(self, check_s: float) -> OverSteps:
         """This check with every part granted `check_s` seconds."""
         return self.model_copy(update={"parts": tuple((step, check.within(check_s)) for step, check in self.parts)})
+
+
+def parts_of(check: Check) -> list[Check]:
+    """What is asked of single steps under one check id, or the check itself."""
+    return [part for _, part in check.parts] if isinstance(check, OverSteps) else [check]
 
 
 def lowest(verdicts: Iterable[Verdict], places: Sequence[str]) -> Verdict:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from evallib.checks.base import Check
 from evallib.checks.batch import Batch
+from evallib.checks.foreign import verdicts_by
 from evallib.records import Sample
 from evallib.suite import BoundCheck
 
@@ -84,7 +85,7 @@ class Trial:
         forms = [(check, samples[:_CODED]) for check, samples in forms[:1]] if coded else forms
         now = time.perf_counter if coded else self.now
         for check, samples in forms:
-            check(samples[:1])  # what is made once, such as a compiled pattern, is no answer's cost
+            verdicts_by(check, samples[:1])  # what is made once, such as a compiled pattern, is no answer's cost
         count = sum(len(samples) for _, samples in forms)
         times = 1 if coded else math.ceil(_FEWEST / count)
         took = sum(_seconds(check, samples * times, now) for check, samples in forms) / times
@@ -111,5 +112,5 @@ def _as_answer(sample: Sample, text: str) -> Sample:
 
 def _seconds(check: Check, samples: Sequence[Sample], now: Callable[[], float]) -> float:
     began = now()
-    check(Batch(samples))
+    verdicts_by(check, Batch(samples))
     return now() - began

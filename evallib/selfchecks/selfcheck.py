@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from evallib.case import Case, Step
 from evallib.checks.base import Check
 from evallib.checks.code import Code, outlived
+from evallib.checks.foreign import verdicts_by
 from evallib.checks.tools import contains
 from evallib.checks.turns import OverSteps
 from evallib.checks.workers import cores
@@ -267,7 +268,7 @@ def _parts(case: Case, check: Check, ideal: Sample) -> Iterator[_Shown]:
 def _verdicts(check: Check, samples: Sequence[Sample]) -> list[Verdict]:
     """One verdict per sample in order; of code, none beyond what was in flight when it first outlived its deadline."""
     if not isinstance(check, Code):
-        return check(samples)
+        return verdicts_by(check, samples)
     found: list[Verdict] = []
     while len(found) < len(samples) and not any(map(outlived, found)):
         found += check(samples[len(found) : len(found) + cores()])
