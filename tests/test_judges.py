@@ -256,6 +256,17 @@ def test_a_transcript_of_any_length_is_shown_within_bounds_and_the_verdict_says_
     assert left_out(CHECK, exchange_of(CHECK, sample)) == 200_023
 
 
+def test_no_text_grows_by_being_cut_and_what_was_not_shown_is_kept_with_the_votes() -> None:
+    exchange = Exchange(("",), ("a" * 50,), key={"facts": ["ab"] * 2_000})
+    check = CHECK.model_copy(update={"max_chars": 1_000, "inputs": ("key", "answer")})
+    whole = check.model_copy(update={"max_chars": 100_000})
+    cut, full = (build_prompt(one, exchange)[1]["content"] for one in (check, whole))
+    assert left_out(check, exchange) == 4_050
+    assert len(cut) < len(full)
+    verdict = judge_verdict(CHECK, Sample("r", "c", 1, answer="a"), [Vote(5, "so")] * 3, {"model": "m"}, not_shown=7)
+    assert json.loads(verdict.judge)["not_shown"] == 7
+
+
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=6), st.integers(0, 200))
 def test_long_texts_share_what_short_ones_leave(texts: list[str], most: int) -> None:
     exchange = Exchange(("",) * len(texts), tuple(texts))
