@@ -195,6 +195,19 @@ def test_runs_with_and_without_their_judges_are_neither_compared_nor_pooled(
         assert "or both with --no-judges" in told
 
 
+def test_judges_that_no_shared_case_has_part_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tone = "{id: tone, check: judge, rubric: kind, when: {tags: [judged]}}"
+    judged = SUITE.replace("checks:\n", f"checks:\n- {tone}\n", 1).replace("{id: c-2,", "{id: c-2, tags: [judged],")
+    first = {"c-1": ["four", "four"]}
+    for name, answers, asked in (("a", first, False), ("b", first, True), ("c", {**first, "c-2": ["six"]}, False)):
+        stored_run(tmp_path, answers, run_id=name, suite_text=judged, planned={"judges": asked})
+    assert "judges_left_out" not in load_figures(["a"], "strict", tmp_path, tmp_path / "log").summary()
+    assert main(["metrics", "a", "b", "--data", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(["compare", "c", "b", "--data", str(tmp_path), "--json"]) == 0
+    assert "tone" not in str(json.loads(capsys.readouterr().out)["notes"])
+
+
 def test_a_lock_has_its_line(tmp_path: Path) -> None:
     stored(tmp_path, "a", ANSWERS)
     a, b = (load_figures(["a"], "strict", tmp_path, tmp_path / "log") for _ in "ab")
