@@ -7,14 +7,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from evallib.calibration import Calibration, calibrations_of
+from evallib.checks.judge import Judge
 from evallib.cli import main
 from evallib.comparison.compare import compare_runs
 from evallib.errors import InputError
+from evallib.judges import prompt_digest
 from evallib.judging import Jury
 from evallib.records import Verdict
 from evallib.rescoring.apply import Rescored, load_rescoring, rescore, rescore_run
 from evallib.rescoring.impact import Impact, preview
 from evallib.store import ReplyStore, Run, open_run
+from evallib.store.calibrations import save_calibration
 from evallib.suite import parse_suite
 from evallib.views.figures import load_figures
 from tests.juries import jury_of
@@ -200,6 +204,18 @@ def test_a_run_without_judges_can_be_judged_later(home: Home, asking: Any) -> No
     )
     assert "judges_left_out" not in later.summary()
     assert compare_runs(later, both).paired
+
+
+def test_the_calibration_of_a_judge_that_only_a_rescoring_has_concerns_the_run(home: Home, asking: Any) -> None:
+    with asking() as (jury, _):
+        home.rescore(OTHER_RUBRIC, jury)
+    data = home.folder / "data"
+    judge = parse_suite(OTHER_RUBRIC, "new.yaml").bound["c-1"][1].check
+    assert isinstance(judge, Judge)
+    made = Calibration("q", "labelled set x (0 answers, digest 0)", {"prompt": prompt_digest(judge)}, ())
+    save_calibration(data, made.as_dict())
+    assert [one["id"] for one in calibrations_of(home.run, data, home.folder / "log")] == [made.id]
+    assert calibrations_of(home.run, data, home.folder / "no-log") == []
 
 
 def test_the_command_line_asks_and_reports(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
