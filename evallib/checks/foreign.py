@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from pydantic import ConfigDict
 
 from evallib.checks.base import Check
+from evallib.checks.batch import Batch
 from evallib.checks.code_worker import raised
 from evallib.errors import InputError
 from evallib.records import Sample, Verdict, storable
@@ -64,7 +65,7 @@ def verdicts_by(check: Check, samples: Sequence[Sample]) -> list[Verdict]:
     if type(check).__module__.startswith("evallib."):
         return check(samples)
     try:
-        given = list(check(samples))
+        given = list(check(samples if isinstance(samples, Batch) else tuple(samples)))  # neither can be emptied
         if len(given) == len(samples):
             return [_sound(check, sample, one) for sample, one in zip(samples, given, strict=True)]
         failed = f"gave {len(given)} verdicts on one sample"
@@ -72,7 +73,7 @@ def verdicts_by(check: Check, samples: Sequence[Sample]) -> list[Verdict]:
         failed = raised(error) + _place(check, error)
     if len(samples) != 1:
         return [verdict for sample in samples for verdict in verdicts_by(check, [sample])]
-    return [check.unscored(samples[0], storable(f"{check.check} {failed}"))]
+    return [Check.unscored(check, samples[0], storable(f"{check.check} {failed}"))]
 
 
 def _place(check: Check, error: Exception) -> str:
@@ -90,12 +91,12 @@ def _sound(check: Check, sample: Sample, given: Any) -> Verdict:
     """The verdict as evallib writes it, or why it is none."""
     problem = _problem(check, sample, given)
     if problem:
-        return check.unscored(sample, storable(f"{check.check} gave no verdict: {problem}"))
+        return Check.unscored(check, sample, storable(f"{check.check} gave no verdict: {problem}"))
     reason = storable(given.reason)
     if given.status != "scored":
-        return check.unscored(sample, reason, applicable=given.status == "not_scored")
-    return check.scored(
-        sample, given.value, reason, raw=float(given.raw), passed=bool(given.passed),
+        return Check.unscored(check, sample, reason, applicable=given.status == "not_scored")
+    return Check.scored(  # not what a kind makes of it, which `given` went through
+        check, sample, given.value, reason, raw=float(given.raw), passed=bool(given.passed),
         spans=tuple(map(int, given.spans)), calls=tuple(map(int, given.calls)),
     )  # fmt: skip
 
