@@ -178,6 +178,9 @@ def calibrations_of(run: Run, data: Path, adjudications: Path) -> list[dict[str,
 
     Its checks are those of its suite and of its rescorings; one whose kind is not imported is known by its id alone.
     """
+    stored = read_calibrations(data)
+    if not stored:
+        return []
     suites = [run.suite, *(one.suite for one in standing_rescorings(run, read_log(adjudications)))]
     checks = [bound.check for suite in suites for bounds in suite.bound.values() for bound in bounds]
     prompts = {prompt_digest(check) for check in checks if isinstance(check, Judge)}
@@ -185,7 +188,7 @@ def calibrations_of(run: Run, data: Path, adjudications: Path) -> list[dict[str,
     brought = {check.id for check in checks if is_foreign(check)}
     return [
         one
-        for one in read_calibrations(data)
+        for one in stored
         if one["by"].get("prompt") in prompts
         or (one["check"], one["by"].get("criteria")) in criteria
         or (one["by"] and one["check"] in brought)
