@@ -153,7 +153,9 @@ def _material(check: Judge, exchange: Exchange) -> dict[str, Any]:
     if "question" in check.inputs:
         shown |= {"question": exchange.questions[0]} if one else {"questions": list(exchange.questions)}
     if "key" in check.inputs:
-        shown["key"] = dict(exchange.key)
+        written = json.dumps(dict(exchange.key), ensure_ascii=False)
+        besides = len(written) - sum(map(len, _texts(exchange.key)))
+        shown["key"] = written if besides > check.max_chars else dict(exchange.key)  # numbers and names cannot be cut
     if "reference" in check.inputs:
         shown |= {"reference": exchange.references[0]} if one else {"reference_answers": list(exchange.references)}
     return shown | ({"answer": exchange.answers[0]} if one else {"answers": list(exchange.answers)})
