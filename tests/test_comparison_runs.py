@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from evallib.cli import main
 from evallib.commands.comparison_lines import comparison_lines
 from evallib.comparison.compare import compare_runs
 from evallib.comparison.contexts import stale_build
+from evallib.errors import InputError
 from evallib.locks import make_lock
 from evallib.provenance import build
 from evallib.store import Run, append_entry
-from evallib.views.figures import load_figures
+from evallib.views.figures import load_figures, refuse_other_judges
+from evallib.views.load import open_view
 from tests.commandline import files, said
 from tests.making import SUITE, stored_run
 from tests.sources import SHARED, real
@@ -206,6 +209,16 @@ def test_judges_that_no_shared_case_has_part_no_runs(tmp_path: Path, capsys: pyt
     capsys.readouterr()
     assert main(["compare", "c", "b", "--data", str(tmp_path), "--json"]) == 0
     assert "tone" not in str(json.loads(capsys.readouterr().out)["notes"])
+
+
+def test_of_a_sealed_suite_the_refusal_names_no_judge(tmp_path: Path) -> None:
+    judged = SUITE.replace("checks:\n", "checks:\n- {id: tone, check: judge, rubric: kind}\n", 1)
+    runs = [
+        stored_run(tmp_path, ANSWERS, run_id=name, suite_text=judged, planned={"judges": asked, "seal": {"id": "s"}})
+        for name, asked in (("a", False), ("b", True))
+    ]
+    with pytest.raises(InputError, match="was made without its model judges, run 'b' with them"):
+        refuse_other_judges([open_view(replace(run, for_aggregates=True), "strict", []) for run in runs])
 
 
 def test_a_lock_has_its_line(tmp_path: Path) -> None:
