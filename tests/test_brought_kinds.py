@@ -74,6 +74,7 @@ BAD = {
     "raises": ('raise RuntimeError("no way")', "raised RuntimeError: no way (house_rules.py, line 6)"),
     "raises within a library": ("return int(sample.answer)", "raised ValueError: invalid literal"),
     "nothing": ("return None", "gave no verdict: None is none"),
+    "an object": ("return (n for n in ())", "<generator object Mine.judge.<locals>.<genexpr>> is none"),
     "a bool": ("return True", "gave no verdict: True is none"),
     "a value above": ('return self.scored(sample, 7, "seven")', "value 7 lies outside 0 to 1"),
     "a value below": ('return self.scored(sample, -1, "less")', "value -1 lies outside 0 to 1"),
