@@ -51,7 +51,7 @@ def fold_turn(wire: Wire, *, step: int = 1, request: str = "") -> Turn:
 
 
 def _partials(wire: Wire) -> Iterator[str]:
-    """The streamed texts in order; behind them, so that they stay whole, the calls that stand in streamed parts."""
+    """The streamed texts in order; behind them, so that they stay whole, what calls in streamed parts were given."""
     calls = []
     for event in _objects(wire, "events"):
         content = event.get("content")
@@ -59,7 +59,16 @@ def _partials(wire: Wire) -> Iterator[str]:
             parts = list(_objects(content, "parts"))
             yield "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
             calls += [part.get("functionCall") or part.get("function_call") for part in parts]
-    yield from (json.dumps(call, ensure_ascii=False) for call in calls if isinstance(call, Mapping))
+    given = [_given(call) for call in calls if isinstance(call, Mapping)]
+    yield from (json.dumps(one, ensure_ascii=False) for one in given if one)
+
+
+def _given(call: Wire) -> Wire:
+    """All of a call but its name and id, in which nothing is given away; of a wrapper, of the call inside it."""
+    arguments = call.get("args")
+    inner = arguments.get("originalFunctionCall") if isinstance(arguments, Mapping) else None
+    asked = inner if call.get("name") == WRAPPER and isinstance(inner, Mapping) else call
+    return {key: value for key, value in asked.items() if key not in {"id", "name", "call_id"}}
 
 
 def _objects(wire: Wire, key: str) -> Iterator[Wire]:

@@ -14,13 +14,14 @@ from evallib.case import Id
 from evallib.checks.base import Check
 from evallib.checks.foreign import verdicts_by
 from evallib.checks.judge import Judge
+from evallib.checks.turns import is_foreign
 from evallib.errors import InputError
 from evallib.judges import prompt_digest
 from evallib.records import Outcome, Sample, SampleKey, Verdict, digest
 from evallib.standing import Readings, Stand
 from evallib.statistics.agreement import Agreement
 from evallib.stdout import counted
-from evallib.store import Run
+from evallib.store import Run, read_log, standing_rescorings
 from evallib.store.calibrations import read_calibrations
 from evallib.strict_yaml import Written, load_yaml, read_as
 from evallib.suite import Suite
@@ -172,16 +173,25 @@ class Calibration:
         }  # fmt: skip
 
 
-def calibrations_of(run: Run, data: Path) -> list[dict[str, Any]]:
-    """The records stored under `data` that measured a check or a judge's prompt of the run's suite, or its readings."""
-    checks = {bound.check.id: bound.check for bounds in run.suite.bound.values() for bound in bounds}
-    prompts = {prompt_digest(check) for check in checks.values() if isinstance(check, Judge)}
-    criteria = {(bound.check.id, bound.check.measures()) for bounds in run.suite.bound.values() for bound in bounds}
+def calibrations_of(run: Run, data: Path, adjudications: Path) -> list[dict[str, Any]]:
+    """The records stored under `data` that measured a check or a judge's prompt of the run, or its readings.
+
+    Its checks are those of its suite and of its rescorings; one whose kind is not imported is known by its id alone.
+    """
+    stored = read_calibrations(data)
+    if not stored:
+        return []
+    suites = [run.suite, *(one.suite for one in standing_rescorings(run, read_log(adjudications)))]
+    checks = [bound.check for suite in suites for bounds in suite.bound.values() for bound in bounds]
+    prompts = {prompt_digest(check) for check in checks if isinstance(check, Judge)}
+    criteria = {(check.id, check.measures()) for check in checks}
+    brought = {check.id for check in checks if is_foreign(check)}
     return [
         one
-        for one in read_calibrations(data)
+        for one in stored
         if one["by"].get("prompt") in prompts
         or (one["check"], one["by"].get("criteria")) in criteria
+        or (one["by"] and one["check"] in brought)
         or (not one["by"] and str(one["source"]).startswith(f"{_READINGS} {run.id} ("))
     ]
 

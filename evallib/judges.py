@@ -153,7 +153,9 @@ def _material(check: Judge, exchange: Exchange) -> dict[str, Any]:
     if "question" in check.inputs:
         shown |= {"question": exchange.questions[0]} if one else {"questions": list(exchange.questions)}
     if "key" in check.inputs:
-        shown["key"] = dict(exchange.key)
+        written = json.dumps(dict(exchange.key), ensure_ascii=False)
+        besides = len(written) - sum(map(len, _texts(exchange.key)))
+        shown["key"] = written if besides > check.max_chars else dict(exchange.key)  # numbers and names cannot be cut
     if "reference" in check.inputs:
         shown |= {"reference": exchange.references[0]} if one else {"reference_answers": list(exchange.references)}
     return shown | ({"answer": exchange.answers[0]} if one else {"answers": list(exchange.answers)})
@@ -181,9 +183,9 @@ def _most_each(material: Mapping[str, Any], most: int) -> int:
 def _cut(value: Any, most: int) -> Any:
     """`value` with the middle of each text that is longer than `most` left out, which is said in its place."""
     if isinstance(value, str) and len(value) > most:
-        head = (most + 1) // 2
-        left = f"[... {len(value) - most} characters left out ...]"
-        return value[:head] + left + value[len(value) - (most - head) :]
+        head, left = (most + 1) // 2, len(value) - most
+        told = f"[... {left} characters left out ...]"
+        return value[:head] + (told if len(told) < left else "…") + value[head + left :]
     if isinstance(value, Mapping):
         return {key: _cut(inner, most) for key, inner in value.items()}
     return [_cut(inner, most) for inner in value] if isinstance(value, list | tuple) else value
@@ -256,7 +258,7 @@ def judge_verdict(
     """The verdict that the readable votes give; not_scored when fewer are readable than the check needs.
 
     `not_shown` is what `left_out` says of the sample. The `judge` text holds `identity` (model and endpoint), the
-    digests of prompt and rubric, the calibration and every vote.
+    digests of prompt and rubric, the calibration, `not_shown` and every vote.
     """
     readable = [vote for vote in votes if vote.score is not None]
     described = {
@@ -264,6 +266,7 @@ def judge_verdict(
         "rubric": digest(check.rubric, 16),
         **identity,
         "calibration": calibration,
+        **({"not_shown": not_shown} if not_shown else {}),
         "votes": [vote.as_dict() for vote in votes],
     }
     if len(readable) < check.needed:

@@ -58,14 +58,20 @@ def test_missing_arguments_are_none_and_odd_ones_are_kept():
 
 
 def test_streamed_pieces_are_kept_apart_from_the_text():
+    called = {"name": "mail", "id": "adk-5512", "args": {"to": "b"}}
+    asks = wrapper("mail", id="adk-1", args={"to": "c"})
     events = [
-        {"partial": True, "content": {"parts": [{"text": "It is "}, {"functionCall": {"name": "a"}}]}},
+        {"partial": True, "content": {"parts": [{"functionCall": asks}, {"function_call": {"name": "a"}}]}},
+        {"partial": True, "content": {"parts": [{"text": "It is "}, {"functionCall": called}]}},
         {"partial": True, "content": {"parts": [{"text": "four."}]}},
         {"content": {"parts": [{"text": "It is four."}]}},
         {"partial": True},
     ]
     turn = fold_turn({"text": "It is four.", "events": events})
-    assert (turn.text, turn.partials) == ("It is four.", ("It is ", "four.", '{"name": "a"}'))
+    assert (turn.text, turn.partials) == (
+        "It is four.",
+        ("", "It is ", "four.", '{"args": {"to": "c"}}', '{"args": {"to": "b"}}'),
+    )
 
 
 def test_the_placeholder_names_the_tool():

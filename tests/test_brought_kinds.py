@@ -74,6 +74,7 @@ BAD = {
     "raises": ('raise RuntimeError("no way")', "raised RuntimeError: no way (house_rules.py, line 6)"),
     "raises within a library": ("return int(sample.answer)", "raised ValueError: invalid literal"),
     "nothing": ("return None", "gave no verdict: None is none"),
+    "an object": ("return (n for n in ())", "<generator object Mine.judge.<locals>.<genexpr>> is none"),
     "a bool": ("return True", "gave no verdict: True is none"),
     "a value above": ('return self.scored(sample, 7, "seven")', "value 7 lies outside 0 to 1"),
     "a value below": ('return self.scored(sample, -1, "less")', "value -1 lies outside 0 to 1"),
@@ -150,6 +151,34 @@ def test_a_batch_in_another_order_is_taken_from_nobody(bring: Bring) -> None:
     bring(BATCH % "return given[::-1]")
     verdicts = score_samples(load_suite(Path()), answers("a", "b", "c"))
     assert [(v.sample, v.status) for v in verdicts] == [(1, "not_scored"), (2, "scored"), (3, "not_scored")]
+
+
+def test_a_rule_may_say_its_verdicts_in_its_own_way_and_take_its_samples_apart(bring: Bring) -> None:
+    bring("""\
+from evallib.checks.base import Check
+
+
+class Mine(Check):
+    def __call__(self, samples):
+        while samples:
+            yield self.judge(samples.pop())
+
+    def judge(self, sample):
+        return self.scored(sample, "good" in sample.answer, "looked")
+
+    def scored(self, sample, value, reason):
+        return super().scored(sample, value, f"mine: {reason}")
+
+    def unscored(self, sample):
+        raise LookupError
+""")
+    first, bad = score_samples(load_suite(Path()), answers("good", "bad"))
+    assert {first.status, bad.status} == {"not_scored"}
+    assert "has no attribute 'pop'" in first.reason
+    source = Path("house_rules.py").read_text().replace("while samples:", "for sample in samples:")
+    bring(source.replace("samples.pop()", "sample"))
+    first, bad = score_samples(load_suite(Path()), answers("good", "bad"))
+    assert (first.passed, bad.passed, bad.reason) == (True, False, "mine: looked")
 
 
 def test_a_batch_may_be_a_generator_and_reasons_are_made_storable(bring: Bring) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from evallib.cli import main
 from evallib.commands.comparison_lines import comparison_lines
 from evallib.comparison.compare import compare_runs
 from evallib.comparison.contexts import stale_build
+from evallib.errors import InputError
 from evallib.locks import make_lock
 from evallib.provenance import build
 from evallib.store import Run, append_entry
-from evallib.views.figures import load_figures
+from evallib.views.figures import load_figures, refuse_other_judges
+from evallib.views.load import open_view
 from tests.commandline import files, said
 from tests.making import SUITE, stored_run
 from tests.sources import SHARED, real
@@ -193,6 +196,29 @@ def test_runs_with_and_without_their_judges_are_neither_compared_nor_pooled(
         told = capsys.readouterr().err
         assert "run 'b' was made without its model judges (tone), run 'c' with them" in told
         assert "or both with --no-judges" in told
+
+
+def test_judges_that_no_shared_case_has_part_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tone = "{id: tone, check: judge, rubric: kind, when: {tags: [judged]}}"
+    judged = SUITE.replace("checks:\n", f"checks:\n- {tone}\n", 1).replace("{id: c-2,", "{id: c-2, tags: [judged],")
+    first = {"c-1": ["four", "four"]}
+    for name, answers, asked in (("a", first, False), ("b", first, True), ("c", {**first, "c-2": ["six"]}, False)):
+        stored_run(tmp_path, answers, run_id=name, suite_text=judged, planned={"judges": asked})
+    assert "judges_left_out" not in load_figures(["a"], "strict", tmp_path, tmp_path / "log").summary()
+    assert main(["metrics", "a", "b", "--data", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(["compare", "c", "b", "--data", str(tmp_path), "--json"]) == 0
+    assert "tone" not in str(json.loads(capsys.readouterr().out)["notes"])
+
+
+def test_of_a_sealed_suite_the_refusal_names_no_judge(tmp_path: Path) -> None:
+    judged = SUITE.replace("checks:\n", "checks:\n- {id: tone, check: judge, rubric: kind}\n", 1)
+    runs = [
+        stored_run(tmp_path, ANSWERS, run_id=name, suite_text=judged, planned={"judges": asked, "seal": {"id": "s"}})
+        for name, asked in (("a", False), ("b", True))
+    ]
+    with pytest.raises(InputError, match="was made without its model judges, run 'b' with them"):
+        refuse_other_judges([open_view(replace(run, for_aggregates=True), "strict", []) for run in runs])
 
 
 def test_a_lock_has_its_line(tmp_path: Path) -> None:

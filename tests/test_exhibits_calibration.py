@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from evallib.adjudication import make_reading
-from evallib.calibration import calibrations_of
+from evallib.calibration import Calibration, calibrations_of
+from evallib.checks.judge import Judge
 from evallib.cli import main
 from evallib.exhibits.calibration import open_calibrations
+from evallib.judges import prompt_digest
 from evallib.report.build import ReportOrder, _planned
-from evallib.store import append_entry
+from evallib.store import append_entry, open_run
+from evallib.store.calibrations import save_calibration
+from evallib.suite import read_suite
 from tests.making import stored_run
 
 
@@ -47,7 +53,33 @@ def test_the_calibration_of_another_run_is_not_shown_here(calibrated):
     other = open_calibrations("r-2", data=calibrated / "data", adjudications=calibrated / "adjudications")
     assert other.rates().empty
     assert list(other.sentences().columns) == ["nothing to show"]
-    assert calibrations_of(run, calibrated / "data") == []
+    assert calibrations_of(run, calibrated / "data", calibrated / "adjudications") == []
+
+
+JUDGED = """\
+suite: s
+pass: top
+cases:
+- {id: c-1, steps: [{ask: One?}], checks: [{id: q, check: judge, rubric: Of one?}]}
+- {id: c-2, steps: [{ask: Two?}], checks: [{id: q, check: judge, rubric: Of two?}, {id: mine, check: "absent:Mine"}]}
+"""
+
+
+def kept(data, check, **by):
+    save_calibration(data, Calibration(check, "labelled set x (1 answer, digest 0)", by, ()).as_dict())
+
+
+def test_each_case_has_its_own_judge_and_a_kind_that_is_not_imported_is_known_by_its_id(calibrated):
+    data, log = calibrated / "data", calibrated / "adjudications"
+    Path("judged.yaml").write_text(JUDGED)
+    run = open_run("r-1", data)
+    run.__dict__["suite"] = read_suite(Path("judged.yaml"))
+    for rubric in ("Of one?", "Of two?", "Of three?"):
+        kept(data, "q", model="m", prompt=prompt_digest(Judge(id="q", check="judge", rubric=rubric)))
+    kept(data, "mine", criteria="0" * 16)
+    kept(data, "yours", criteria="0" * 16)
+    found = [(one["check"], one["by"].get("model")) for one in calibrations_of(run, data, log) if one["by"]]
+    assert sorted(found, key=str) == [("mine", None), ("q", "m"), ("q", "m")]
 
 
 def test_the_sentence_is_the_records_own(calibrated):

@@ -256,6 +256,27 @@ def test_a_transcript_of_any_length_is_shown_within_bounds_and_the_verdict_says_
     assert left_out(CHECK, exchange_of(CHECK, sample)) == 200_023
 
 
+def test_no_text_grows_by_being_cut_and_what_was_not_shown_is_kept_with_the_votes() -> None:
+    exchange = Exchange(("",) * 501, ("a" * 50, *["ab"] * 500))
+    check = CHECK.model_copy(update={"max_chars": 200, "inputs": ("answer",)})
+    whole = check.model_copy(update={"max_chars": 100_000})
+    cut, full = (build_prompt(one, exchange)[1]["content"] for one in (check, whole))
+    assert left_out(check, exchange) == 1_050
+    assert len(cut) < len(full)
+    verdict = judge_verdict(CHECK, Sample("r", "c", 1, answer="a"), [Vote(5, "so")] * 3, {"model": "m"}, not_shown=7)
+    assert json.loads(verdict.judge)["not_shown"] == 7
+
+
+@pytest.mark.parametrize("key", [{"n": list(range(2_000))}, {"k" * 9_000: None}, {"facts": ["ab"] * 2_000}])
+def test_a_key_of_any_sort_is_shown_within_bounds(key: dict[str, object]) -> None:
+    check = CHECK.model_copy(update={"max_chars": 1_000})
+    exchange = Exchange(("Well?",), ("So.",), key=key)
+    shown = json.loads(build_prompt(check, exchange)[1]["content"])
+    assert 900 < len(shown["key"]) < 1_040
+    assert (shown["question"], shown["answer"]) == ("Well?", "So.")
+    assert left_out(check, exchange) == len(json.dumps(key)) - 1_000 + len("Well?So.")
+
+
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=6), st.integers(0, 200))
 def test_long_texts_share_what_short_ones_leave(texts: list[str], most: int) -> None:
     exchange = Exchange(("",) * len(texts), tuple(texts))

@@ -7,14 +7,20 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from evallib.calibration import Calibration, calibrations_of
+from evallib.checks.judge import Judge
 from evallib.cli import main
+from evallib.comparison.compare import compare_runs
 from evallib.errors import InputError
+from evallib.judges import prompt_digest
 from evallib.judging import Jury
 from evallib.records import Verdict
 from evallib.rescoring.apply import Rescored, load_rescoring, rescore, rescore_run
 from evallib.rescoring.impact import Impact, preview
 from evallib.store import ReplyStore, Run, open_run
+from evallib.store.calibrations import save_calibration
 from evallib.suite import parse_suite
+from evallib.views.figures import load_figures
 from tests.juries import jury_of
 from tests.licensing import citing, read_each
 from tests.tiny_server import says
@@ -117,6 +123,17 @@ def test_another_threshold_reads_the_stored_votes_again(home: Home, more: str, p
     assert {v.case_id: json.loads(v.judge) for v in judged(done)} == before
 
 
+def test_votes_read_again_still_say_what_the_judge_was_not_shown(home: Home) -> None:
+    Path("script.yaml").write_text(SCRIPT.replace("It is 2.", f"It is 2.{' Yes.' * 300}"))
+    Path("suite.yaml").write_text(SUITE.replace("Is it right?", "Is it right?, max_chars: 1000"))
+    assert main(["run", ".", "--target", "scripted", "--run-id", "long"]) == 0
+    long = home._replace(run=open_run("long", home.folder / "data"))
+    found = long.previewed(SUITE.replace("Is it right?", "Is it right?, max_chars: 1000, pass_at: 4.0"))
+    assert [("characters in the middle of long texts not shown" in v.reason, v.passed) for v in found] == [
+        (True, True)
+    ] * 2
+
+
 def test_another_rubric_without_a_judge_is_refused_and_previewed_as_not_scored(home: Home) -> None:
     with pytest.raises(InputError, match=r"judge 'q' of case 'c-1' asks something else.*--judge"):
         home.rescore(OTHER_RUBRIC)
@@ -179,7 +196,26 @@ def test_a_run_without_judges_can_be_judged_later(home: Home, asking: Any) -> No
     assert {v.status for v in bare.previewed(SUITE)} == {"not_applicable"}
     with asking() as (jury, seen):
         assert {v.raw for v in judged(bare.rescore(SUITE, jury, slug="later"))} == {5.0}
+        assert judged(home.rescore(SUITE, jury, slug="both"))
     assert len(seen) == 6
+    later, both = (
+        load_figures([name], f"rescored:{slug}", home.folder / "data", home.folder / "log")
+        for name, slug in (("bare", "later"), ("r", "both"))
+    )
+    assert "judges_left_out" not in later.summary()
+    assert compare_runs(later, both).paired
+
+
+def test_the_calibration_of_a_judge_that_only_a_rescoring_has_concerns_the_run(home: Home, asking: Any) -> None:
+    with asking() as (jury, _):
+        home.rescore(OTHER_RUBRIC, jury)
+    data = home.folder / "data"
+    judge = parse_suite(OTHER_RUBRIC, "new.yaml").bound["c-1"][1].check
+    assert isinstance(judge, Judge)
+    made = Calibration("q", "labelled set x (0 answers, digest 0)", {"prompt": prompt_digest(judge)}, ())
+    save_calibration(data, made.as_dict())
+    assert [one["id"] for one in calibrations_of(home.run, data, home.folder / "log")] == [made.id]
+    assert calibrations_of(home.run, data, home.folder / "no-log") == []
 
 
 def test_the_command_line_asks_and_reports(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from typing import Any, NoReturn
 from pydantic import ConfigDict
 
 from evallib.checks.base import Check
+from evallib.checks.batch import Batch
 from evallib.checks.code_worker import raised
 from evallib.errors import InputError
 from evallib.records import Sample, Verdict, storable
@@ -25,6 +27,7 @@ from evallib.records import Sample, Verdict, storable
 __all__ = ["Foreign", "sources", "verdicts_by"]
 
 _NOT_BROUGHT = {"evallib", "pydantic", *sys.stdlib_module_names}
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _MOST = 2**31
 """Places are stored in 32 bits."""
 
@@ -64,7 +67,7 @@ def verdicts_by(check: Check, samples: Sequence[Sample]) -> list[Verdict]:
     if type(check).__module__.startswith("evallib."):
         return check(samples)
     try:
-        given = list(check(samples))
+        given = list(check(samples if isinstance(samples, Batch) else tuple(samples)))  # neither can be emptied
         if len(given) == len(samples):
             return [_sound(check, sample, one) for sample, one in zip(samples, given, strict=True)]
         failed = f"gave {len(given)} verdicts on one sample"
@@ -72,7 +75,12 @@ def verdicts_by(check: Check, samples: Sequence[Sample]) -> list[Verdict]:
         failed = raised(error) + _place(check, error)
     if len(samples) != 1:
         return [verdict for sample in samples for verdict in verdicts_by(check, [sample])]
-    return [check.unscored(samples[0], storable(f"{check.check} {failed}"))]
+    return [_void(check, samples[0], failed)]
+
+
+def _void(check: Check, sample: Sample, why: str) -> Verdict:
+    """Not what the kind makes of `unscored`; places in memory, which differ from run to run, are left out."""
+    return Check.unscored(check, sample, storable(_ADDRESS.sub("", f"{check.check} {why}")))
 
 
 def _place(check: Check, error: Exception) -> str:
@@ -90,12 +98,12 @@ def _sound(check: Check, sample: Sample, given: Any) -> Verdict:
     """The verdict as evallib writes it, or why it is none."""
     problem = _problem(check, sample, given)
     if problem:
-        return check.unscored(sample, storable(f"{check.check} gave no verdict: {problem}"))
+        return _void(check, sample, f"gave no verdict: {problem}")
     reason = storable(given.reason)
     if given.status != "scored":
-        return check.unscored(sample, reason, applicable=given.status == "not_scored")
-    return check.scored(
-        sample, given.value, reason, raw=float(given.raw), passed=bool(given.passed),
+        return Check.unscored(check, sample, reason, applicable=given.status == "not_scored")
+    return Check.scored(  # not what a kind makes of it, which `given` went through
+        check, sample, given.value, reason, raw=float(given.raw), passed=bool(given.passed),
         spans=tuple(map(int, given.spans)), calls=tuple(map(int, given.calls)),
     )  # fmt: skip
 

@@ -8,11 +8,11 @@ from typing import Any, Literal
 from pydantic import SerializeAsAny
 
 from evallib.checks.base import Check
-from evallib.checks.foreign import verdicts_by
+from evallib.checks.foreign import Foreign, verdicts_by
 from evallib.domain import Domain
 from evallib.records import Sample, Turn, Verdict
 
-__all__ = ["OverSteps", "TurnCheck", "lowest", "parts_of"]
+__all__ = ["OverSteps", "TurnCheck", "is_foreign", "lowest", "parts_of"]
 
 
 class TurnCheck(Check):
@@ -79,6 +79,11 @@ class OverSteps(Check):
 def parts_of(check: Check) -> list[Check]:
     """What is asked of single steps under one check id, or the check itself."""
     return [part for _, part in check.parts] if isinstance(check, OverSteps) else [check]
+
+
+def is_foreign(check: Check) -> bool:
+    """Whether a part of it is of another package's kind that is not imported."""
+    return any(isinstance(part, Foreign) for part in parts_of(check))
 
 
 def lowest(verdicts: Iterable[Verdict], places: Sequence[str]) -> Verdict:

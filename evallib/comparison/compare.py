@@ -236,7 +236,7 @@ def compare_runs(
     planned = [list(view.run.plan["cases"]) for view in (first, second)]
     shared = [case for case in planned[0] if case in second.run.plan["cases"]]
     refuse_other_criteria(first, second, shared)
-    refuse_other_judges((first, second))
+    refuse_other_judges((first, second), shared)
     paired = compare_frames((a.outcomes, b.outcomes), (a.verdicts, b.verdicts), _spans(a))
     runs = (first.run, second.run)
     contexts = differences(*runs, shared)
@@ -279,7 +279,7 @@ def _notes(a: Figures, b: Figures, shared: list[str]) -> list[str]:
     notes.append(unequal_words((*a.parts, *b.parts)) if first != second else "")
     if any(not verdict.decides for figures in (a, b) for verdict in figures.views[0].verdicts):
         notes.append("some verdicts were recorded elsewhere, under criteria that nobody can compare here")
-    left = {figures.views[0].run.id: figures.views[0].left_out_judges for figures in (a, b)}
+    left = {view.run.id: view.judges(shared)[1] for view in (a.views[0], b.views[0])}
     notes += [
         f"run {run} was made without its model judges: {', '.join(names)}" for run, names in left.items() if names
     ]

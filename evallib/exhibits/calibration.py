@@ -102,4 +102,5 @@ def open_calibrations(run: str, *, data: str | Path, adjudications: str | Path) 
     """The calibrations of a run's checks, judges and readings; relative folders count from `base_folder`."""
     base = base_folder(data)
     figures = load_figures([run], STRICT, base / data, base / adjudications)
-    return CalibrationExhibits(figures, tuple(calibrations_of(figures.views[0].run, base / data)))
+    found = calibrations_of(figures.views[0].run, base / data, base / adjudications)
+    return CalibrationExhibits(figures, tuple(found))

@@ -152,7 +152,7 @@ def _planned(order: ReportOrder, opened: Sequence[Figures]) -> list[_Planned]:
     this = _name(run, data)
     # The notebook that compares calls the run of the report `run_b`; `run_a`, the one before it, is given.
     ours = {"run": this, "run_b": this, "data": str(data.resolve()), "adjudications": str(log.resolve())}
-    names = order.notebooks or _worthwhile(views, data, order.parameters)
+    names = order.notebooks or _worthwhile(views, order)
     return _plan(names, order.out / run.id, ours, order.parameters)
 
 
@@ -214,15 +214,15 @@ def _name(run: Run, data: Path) -> str:
     return run.id if inside else str(run.folder.resolve())
 
 
-def _worthwhile(views: Sequence[View], data: Path, given: Mapping[str, str]) -> list[str]:
+def _worthwhile(views: Sequence[View], order: ReportOrder) -> list[str]:
     """Rescorings, readings, calibrations and another run are shown where there are any: an empty table says nothing."""
     names = [view.name for view in views]
     left_out = {"rescore"} if not any(name.startswith("rescored:") for name in names) else set()
     if READ not in names:
         left_out |= {"adjudicate", "agreement"}
-    if not calibrations_of(views[0].run, data):
+    if not calibrations_of(views[0].run, order.data, order.adjudications):
         left_out.add("calibrate")
-    if not _asked_to_compare(given):
+    if not _asked_to_compare(order.parameters):
         left_out.add("compare")
     return [name for name in NOTEBOOKS if name not in left_out]
 

@@ -6,10 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from evallib.checks.base import Check
-from evallib.checks.foreign import Foreign
 from evallib.checks.judge import Judge
-from evallib.checks.turns import parts_of
+from evallib.checks.turns import is_foreign
 from evallib.collector import collector_paused
 from evallib.entries import Rescoring
 from evallib.errors import InputError
@@ -143,7 +141,7 @@ def _outdated(run: Run, verdicts: Sequence[Verdict]) -> set[tuple[str, int, str]
         (case_id, bound.check.id): bound.decides
         for case_id in run.plan["cases"]
         for bound in run.suite.bound[case_id]
-        if bound.check.computable and not _is_foreign(bound.check)
+        if bound.check.computable and not is_foreign(bound.check)
     }
     late = (v for v in verdicts if v.decides != today.get((v.case_id, v.check_id), v.decides))
     return {(v.case_id, v.sample, v.check_id) for v in late}
@@ -212,14 +210,10 @@ class Kept:
         return self._known[key]
 
 
-def _is_foreign(check: Check) -> bool:
-    return any(isinstance(part, Foreign) for part in parts_of(check))
-
-
 def _is_kept(run: Run, case_id: str, bound: BoundCheck) -> bool:
     check = bound.check
     old = next((b.check for b in run.suite.bound[case_id] if b.check.id == check.id), None)
-    if isinstance(check, Judge) or (old and _is_foreign(old) and not _is_foreign(check)):
+    if isinstance(check, Judge) or (old and is_foreign(old) and not is_foreign(check)):
         return False  # by which source the run was judged, only a kind that is imported tells
     return not check.computable or (old is not None and old.measures() == check.measures())
 

@@ -146,5 +146,6 @@ def _from_record(one: _Sitting) -> Verdict:
         return before._replace(critical=check.critical, weight=check.weight, decides=one.judge.decides)
     described = json.loads(before.judge)
     calibration = str(described.pop("calibration", UNCALIBRATED))
-    verdict = judge_verdict(check, one.sample, votes, described, calibration)
+    not_shown = int(described.pop("not_shown", 0))
+    verdict = judge_verdict(check, one.sample, votes, described, calibration, not_shown=not_shown)
     return verdict if one.judge.shows_same else verdict._replace(reason=verdict.reason + _OTHER_KEY, decides="")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -279,21 +279,26 @@ def _pooled(runs: Sequence[Run], name: str, log: Any) -> Figures:
             f"runs {views[0].run.id!r} and {other.run.id!r} were scored by different criteria; figures of two criteria "
             "are never pooled"
         )
-    refuse_other_judges(views)
+    if len(views) > 1:
+        refuse_other_judges(views)
     _refuse_other_meaning(views)
     return Figures(views)
 
 
-def refuse_other_judges(views: Sequence[View]) -> None:
-    """InputError where runs with and without their model judges stand together: their rates are of other checks."""
-    judged = next((view for view in views if not view.left_out_judges), None)
-    without = next((view for view in views if view.left_out_judges), None)
-    if judged and without:
-        raise InputError(
-            f"run {without.run.id!r} was made without its model judges ({', '.join(without.left_out_judges)}), run "
-            f"{judged.run.id!r} with them: their rates are of other checks; make both with their judges, or both with "
-            "--no-judges"
-        )
+def refuse_other_judges(views: Sequence[View], cases: Collection[str] | None = None) -> None:
+    """InputError where one run was made without a model judge that another was made with, on `cases` if given.
+
+    Their rates are of other checks.
+    """
+    judges = [(view.run, *view.judges(view.run.plan["cases"] if cases is None else cases)) for view in views]
+    asked = {name: run.id for run, names, _ in judges for name in names}
+    for run, _, left_out in judges:
+        if names := [name for name in left_out if name in asked]:
+            told = "" if run.sealed else f" ({', '.join(names)})"
+            raise InputError(
+                f"run {run.id!r} was made without its model judges{told}, run {asked[names[0]]!r} with them: their "
+                "rates are of other checks; make both with their judges, or both with --no-judges"
+            )
 
 
 def _refuse_other_meaning(views: Sequence[View]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -117,11 +117,20 @@ class View:
 
     @property
     def left_out_judges(self) -> list[str]:
-        """Ids of the model judges that the run was told to leave out, in the suite's order."""
-        if self.run.plan.get("judges", True):
-            return []
-        judges = {b.check.id for bounds in self.suite.bound.values() for b in bounds if b.check.stochastic}
-        return [name for name in self.suite.check_ids() if name in judges]
+        """Ids of the model judges of its cases that the run was told to leave out, in the suite's order."""
+        return self.judges(self.run.plan["cases"])[1]
+
+    def judges(self, cases: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Ids of the model judges of `cases`: those that are asked, and those that nobody asked, as the run was told.
+
+        What a run left out, a rescoring may ask.
+        """
+        named = {b.check.id: None for case in cases for b in self.suite.bound[case] if b.check.stochastic}
+        if self.run.plan.get("judges", True) or not named:
+            return list(named), []
+        rows = self.columns.select(["check_id", "status"]).to_pylist() if self.stored else []
+        asked = {row["check_id"] for row in rows if row["status"] == "scored"}
+        return [name for name in named if name in asked], [name for name in named if name not in asked]
 
     @property
     def unproven(self) -> str:
