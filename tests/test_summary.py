@@ -17,6 +17,7 @@ from evallib.metrics import curves, flaky_cases, per_case, per_case_check, per_s
 from evallib.metrics.summary import Summary
 from evallib.records import Sample
 from evallib.statistics.bootstrap import case_bootstrap
+from evallib.views.figures import load_figures
 from tests.commandline import said
 from tests.making import stored_run
 from tests.test_metrics import NO_VERDICTS, VERDICT, outcomes
@@ -274,3 +275,10 @@ def test_the_command_line_draws_cases_again_on_request(tmp_path: Path, capsys: p
     assert found["rerun"]["why_none"] == "the samples of a case are copies of one another"
     assert "bootstrap" not in json.loads(said(capsys, *asked, "--json"))
     said(capsys, *asked, "--seed", "3", status=2)
+
+
+def test_the_figures_of_a_run_bind_no_case_to_its_checks(tmp_path: Path) -> None:
+    stored_run(tmp_path, {"c-1": ["four"], "c-2": ["six"]})
+    figures = load_figures(["r-1"], "strict", tmp_path, tmp_path / "log")
+    assert figures.summary()["planned"] == 2
+    assert "bound" not in vars(figures.suite)  # of 20,000 cases it takes longer than all figures

@@ -279,7 +279,7 @@ def _notes(a: Figures, b: Figures, shared: list[str]) -> list[str]:
     notes.append(unequal_words((*a.parts, *b.parts)) if first != second else "")
     if any(not verdict.decides for figures in (a, b) for verdict in figures.views[0].verdicts):
         notes.append("some verdicts were recorded elsewhere, under criteria that nobody can compare here")
-    left = {view.run.id: view.judges(shared)[1] for view in (a.views[0], b.views[0])}
+    left = {view.run.id: view.judges(shared)[1] for view in (a.views[0], b.views[0]) if view.without_judges}
     notes += [
         f"run {run} was made without its model judges: {', '.join(names)}" for run, names in left.items() if names
     ]

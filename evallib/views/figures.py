@@ -290,6 +290,8 @@ def refuse_other_judges(views: Sequence[View], cases: Collection[str] | None = N
 
     Their rates are of other checks.
     """
+    if not any(view.without_judges for view in views):
+        return  # before any case is bound to its checks, which takes longer than the figures of a large suite
     judges = [(view.run, *view.judges(view.run.plan["cases"] if cases is None else cases)) for view in views]
     asked = {name: run.id for run, names, _ in judges for name in names}
     for run, _, left_out in judges:

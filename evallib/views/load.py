@@ -118,7 +118,12 @@ class View:
     @property
     def left_out_judges(self) -> list[str]:
         """Ids of the model judges of its cases that the run was told to leave out, in the suite's order."""
-        return self.judges(self.run.plan["cases"])[1]
+        return self.judges(self.run.plan["cases"])[1] if self.without_judges else []
+
+    @property
+    def without_judges(self) -> bool:
+        """Whether the run was told to leave its model judges out."""
+        return not self.run.plan.get("judges", True)
 
     def judges(self, cases: Iterable[str]) -> tuple[list[str], list[str]]:
         """Ids of the model judges of `cases`: those that are asked, and those that nobody asked, as the run was told.
@@ -126,7 +131,7 @@ class View:
         What a run left out, a rescoring may ask.
         """
         named = {b.check.id: None for case in cases for b in self.suite.bound[case] if b.check.stochastic}
-        if self.run.plan.get("judges", True) or not named:
+        if not self.without_judges or not named:
             return list(named), []
         rows = self.columns.select(["check_id", "status"]).to_pylist() if self.stored else []
         asked = {row["check_id"] for row in rows if row["status"] == "scored"}
