@@ -91,7 +91,8 @@ class TextColumn:
     """Patterns that will be searched for."""
 
     @cached_property
-    def _is_ascii(self) -> bool:
+    def is_ascii(self) -> bool:
+        """Whether every text is ASCII."""
         return all(map(str.isascii, self.texts))
 
     def holding(self, pattern: str) -> pa.UInt64Array:
@@ -130,7 +131,7 @@ class TextColumn:
         """
         import pyarrow as pa
 
-        in_bytes = self._is_ascii and pattern.isascii() and not _CODED.search(pattern)
+        in_bytes = self.is_ascii and pattern.isascii() and not _CODED.search(pattern)
         return self._encoded if in_bytes else self._encoded.view(pa.large_string())
 
     @cached_property
@@ -147,7 +148,7 @@ class TextColumn:
 
     def span(self, position: int, start: int, length: int) -> tuple[int, int]:
         """Code points in the text at `position` for `length` bytes of its Arrow string from byte `start`."""
-        if self._is_ascii:
+        if self.is_ascii:
             return start, start + length
         text = self.texts[position]
         encoded = compose(text).encode("utf-8", "replace")

@@ -14,6 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from evallib.checks.base import Check, Texts
 from evallib.checks.batch import Batch, TextColumn, whole_numbers
 from evallib.checks.folding import merged, shown
+from evallib.checks.gaps import LONGEST, word_gap
 from evallib.patterns import TO_END, flagged, from_end, loosened, quoted, refuse_broken, ungrouped
 from evallib.records import Sample, Verdict
 
@@ -111,26 +112,34 @@ class Matches(Check):
 
     def _hits(self, column: TextColumn, pattern: str) -> Iterator[tuple[int, _Hit, tuple[int, int]]]:
         """The row of the sample, the first hit of `pattern` and its span, for each text that has one."""
-        import pyarrow.compute as pc
-
-        search = flagged(pattern, self.flags)
-        positions = column.holding(self._loosened(pattern))
-        if not len(positions):
-            return
-        texts = column.arrow(search).take(positions)
-        rest = TO_END if from_end(pattern, self.flags, texts) else ""
-        spans = pc.extract_regex_span(texts, f"(?P<evallib_hit>{ungrouped(search)}){rest}")
-        positions, spans = positions.filter(spans.is_valid()), spans.drop_null()
-        bounds = whole_numbers(pc.struct_field(spans, "evallib_hit").flatten())
         named = quoted(pattern)
         tellings: dict[str, _Hit] = {}
-        for position, first, length in zip(whole_numbers(positions), bounds[::2], bounds[1::2], strict=True):
+        for position, first, length in self._places(column, pattern):
             start, end = span = column.span(position, first, length)
             words = column.texts[position][start:end]
             hit = tellings.get(words)
             if hit is None:  # a pattern hits the same few words again and again
                 hit = tellings[words] = _Hit(pattern, f"{named} hit {shown(words)}")
             yield column.owners[position], hit, span
+
+    def _places(self, column: TextColumn, pattern: str) -> Iterator[tuple[int, int, int]]:
+        """Position, first byte and length of the first hit of `pattern` for each text that has one."""
+        import pyarrow.compute as pc
+
+        positions = column.holding(self._loosened(pattern))
+        gap = word_gap(pattern, self.flags) if column.is_ascii and len(positions) else None
+        if gap and all(len(column.texts[position]) <= LONGEST for position in whole_numbers(positions)):
+            for position in whole_numbers(positions):
+                if hit := gap.first(column.texts[position].lower()):
+                    yield position, *hit
+        elif len(positions):
+            search = flagged(pattern, self.flags)
+            texts = column.arrow(search).take(positions)
+            rest = TO_END if from_end(pattern, self.flags, texts) else ""
+            spans = pc.extract_regex_span(texts, f"(?P<evallib_hit>{ungrouped(search)}){rest}")
+            positions, spans = positions.filter(spans.is_valid()), spans.drop_null()
+            bounds = whole_numbers(pc.struct_field(spans, "evallib_hit").flatten())
+            yield from zip(whole_numbers(positions), bounds[::2], bounds[1::2], strict=True)
 
     def _read(self, found: Sequence[_Hit]) -> tuple[bool, str]:
         """Whether a sample with these hits passes, and why."""
