@@ -264,6 +264,11 @@ def child(work: str) -> int:
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     cases = json.loads((FOLDER / "cases.json").read_text(encoding="utf-8"))
+    if work.startswith("store "):
+        words = json.loads((FOLDER / "words.json").read_text(encoding="utf-8"))
+        store(cases, words, int(work.removeprefix("store ")))
+        print("{}")
+        return 0
     found = measure_scoring(cases) if work == "scoring" else measure_rescoring(cases, int(work))
     print(json.dumps(found))
     return 0
@@ -274,9 +279,10 @@ def measure(words: list[str], *, full: bool) -> dict[str, Any]:
     told, cases = criteria(words)
     FOLDER.mkdir(parents=True)
     (FOLDER / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    (FOLDER / "words.json").write_text(json.dumps(words), encoding="utf-8")
     sizes = FULL if full else SIZES
     for count in sizes:
-        store(cases, words, count)
+        _child(f"store {count}")  # in a process of its own: a child's peak begins at its parent's
     rounds = [_child("scoring") for _ in range(ROUNDS)]
     grown = [_child(str(count)) for count in sizes]
     per_second = {name: round(median(one[name] for one in rounds)) for name in rounds[0]}
